@@ -34,6 +34,7 @@ OF_JUPYTER_BOOK = {
     "html": [],
     "gettext": ["--builder", "custom", "--custom-builder", "gettext"],
 }
+PATIENCE = 180_000  # milliseconds, for a busy machine
 BY_HAND = "open {page} in a browser and print it on A4 paper."
 PRINTABLE = """async () => {
   await Promise.all([MathJax.startup.promise, document.fonts.ready]);
@@ -136,9 +137,10 @@ def print_summary(folder: Path) -> None:
     try:
         with sync_playwright() as driver:
             chromium = driver.chromium.launch(
-                executable_path=executable, args=[*ARGUMENTS]
+                executable_path=executable, args=[*ARGUMENTS], timeout=PATIENCE
             )
             tab = chromium.new_page()
+            tab.set_default_timeout(PATIENCE)
             # A translation has no copy of MathJax until it is in the English book.
             tab.route(f"**/{mathjax.name}", lambda route: route.fulfill(path=mathjax))
             tab.goto(page.as_uri())
