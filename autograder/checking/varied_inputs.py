@@ -6,7 +6,7 @@ above each other size, at 1, and well beyond the sizes of other checks.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,11 +28,13 @@ class Varied:
     """Inputs of one call.
 
     Attributes:
+        case: the name of the set of sizes, see `orders_of`.
         sizes: each size by its name in the docstring.
         inputs: one tensor for each shape.
         keeps_gradients: whether to call outside `torch.no_grad()`.
     """
 
+    case: str
     sizes: dict[str, int]
     inputs: list[Tensor]
     keeps_gradients: bool = True
@@ -75,11 +77,12 @@ def varied_inputs(
             product of two sizes.
         masks: the shapes of the masks, which are the last inputs.
         closed: whether masks hide everything in one of the calls.
-        large: the largest number. Two inputs of one call are never both large.
+        large: the largest number. Every other input of a call has such numbers.
         others: sizes that occur in no shape, such as the inner width of a module.
         least: the smallest size.
     """
-    names = ",".join([*shapes, *others]).replace("*", ",").split(",")
+    factors = ",".join([*shapes, *others]).replace("*", ",").split(",")
+    names = [name for name in factors if not name.isdigit()]
     for case, sizes in orders_of(names, least).items():
         inputs = []
         for number, shape in enumerate(shapes):
@@ -87,7 +90,7 @@ def varied_inputs(
             top = large if is_large else 1 / 16
             inputs.append(_numbers(draw, case, top, *_shape(shape, sizes)))
         inputs += [_mask(draw, case, closed, *_shape(mask, sizes)) for mask in masks]
-        yield Varied(sizes, inputs, case != "rising")
+        yield Varied(case, sizes, inputs, case != "rising")
 
 
 def _shape(text: str, sizes: dict[str, int]) -> list[int]:
@@ -128,6 +131,7 @@ def expect_every_size(
     mistakes: Callable[..., Mistakes] | None = None,
     tolerance: float = 1e-5,
     rest: Sequence[Any] = (),
+    guesses: Mapping[str, str] | None = None,
 ) -> None:
     """Fail unless a function is right for inputs of every size and kind.
 
@@ -141,6 +145,7 @@ def expect_every_size(
         mistakes: names wrong results for the same arguments.
         tolerance: for the comparison.
         rest: further arguments of the student's function.
+        guesses: the mistake that a failure looks like, by the case's name.
     """
     cases = list(varied)
 
@@ -154,7 +159,8 @@ def expect_every_size(
 
     quiet = student.load("torch.no_grad")()(function)
     for case in cases:
-        with blame(SOME_SIZES, lambda: compare(cases[0], function)):
+        words = (guesses or {}).get(case.case, SOME_SIZES)
+        with blame(words, lambda: compare(cases[0], function)):
             compare(case, function if case.keeps_gradients else quiet)
 
 

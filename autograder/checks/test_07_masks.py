@@ -20,6 +20,7 @@ from autograder.checking.kinds_of_inputs import (
     masks_of_every_kind,
 )
 from autograder.checking.masks import Mistakes, expect_bool, expect_mask
+from autograder.checking.varied_inputs import Varied, expect_every_size, varied_inputs
 from autograder.phrases import Phrase
 from transformer import attention
 from transformer import masks as reference
@@ -74,6 +75,11 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
         words = "code that counts on padding behind the words"
         with blame(words, lambda: compare("padding behind")):
             compare(where)
+    for b, t in ((9, 1), (4, 4), (2, 67)):  # few words, and many
+        ids = draw.ids(1, t, low=0, high=6).repeat(b, 1)
+        for pad_id in (1, 4, 9):
+            whose = Phrase("With sentences of {t} words, {what}", t, what)
+            expect_mask(make(ids, pad_id), right(ids, pad_id), whose, {})
 
 
 def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
@@ -475,7 +481,7 @@ def test_renormalise_with_every_mask(student, draw):
     )
 
 
-@check("mask-then-renormalise", share=1, title="Any number of axes in front")
+@check("mask-then-renormalise", share=1, title="Any sizes and axes in front")
 def test_renormalise_axes(student, draw):
     mask = draw.mask(T, S)
 
@@ -489,6 +495,11 @@ def test_renormalise_axes(student, draw):
         draw,
         "the tensor of new weights",
     )
+    for case in varied_inputs(draw, ["b,h,t,s"], ["b,1,t,s"]):
+        weights, mask = case.inputs
+        given = Varied(case.case, case.sizes, [weights.softmax(dim=-1), mask])
+        function, right = student.mask_then_renormalise, renormalised
+        expect_every_size(student, function, right, [given], NEW_WEIGHTS)
 
 
 @check("mask-then-renormalise", share=2, title="A row with no key left: zeros")
