@@ -32,6 +32,7 @@ MAX_OF_A_STUDENT = 256 << 20  # bytes in a student's archives, as they declare t
 MAX_DEPTH = 4  # nested archives
 MAX_RATIO = 1000  # deflate reaches 1032, but a notebook seldom exceeds 50
 SMALL = 1 << 20  # smaller files may have any ratio
+LONGEST_PART, LONGEST_NAME = 255, 1000  # characters; longer names take hours to parse
 UTF8 = 0x800  # the flag of an archive entry with a UTF-8 name
 ENCRYPTED = 0x1
 
@@ -156,7 +157,9 @@ def _wanted(
         parts = tuple(part for part in re.split(r"[/\\]", name) if part != ".")
         if info.is_dir():
             continue
-        if found := left_out_by_name(parts):
+        if len(name) > LONGEST_NAME or max(map(len, parts), default=0) > LONGEST_PART:
+            left_out.append(LeftOut((*parents, f"{name[:40]}…"), "has too long a name"))
+        elif found := left_out_by_name(parts):
             left_out.append(LeftOut((*parents, *parts), *_about(found)))
         elif problem := _problem_of(info, name, parts, depth):
             left_out.append(LeftOut((*parents, name), problem))

@@ -41,7 +41,6 @@ def as_results(outcome: Outcome, visibility: str) -> dict[str, Any]:
         "output_format": "text",
         "test_output_format": "text",
         "test_name_format": "text",
-        "execution_time": round(outcome.seconds),
         "stdout_visibility": "hidden",
         "tests": [_reading(outcome), *checks],
     }

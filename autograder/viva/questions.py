@@ -28,6 +28,7 @@ EASY, HARD, OWN = ("shape", "factor", "value"), ("which",), ("own",)
 WORTH = {"own": 20, "which": 12, "factor": 9, "shape": 8, "value": 7}
 WEAK = 5  # less worth than other questions
 NUMBER, WRONG_CHOICES = 3, 3
+MOST_ORDERS = 24  # of a shape's sizes: 32 sizes would have more than memory holds
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,8 @@ def _about_input(
         right, before = shown_shapes(new), shown_shapes(old)
         answer = _instead(old, new)
         shape = shapes_of(new)[0]
-        near = [*itertools.permutations(shape), shape[1:], (1, *shape)]
+        orders = itertools.islice(itertools.permutations(shape), MOST_ORDERS)
+        near = [*orders, shape[1:], (1, *shape)]
         wrong = [before, *(shown_shapes(one) for one in others if shapes_of(one))]
         wrong += map(str, near if len(new) == 1 else ())
     elif kind == "factor" and factor not in (None, "0", "-1"):

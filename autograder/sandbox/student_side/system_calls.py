@@ -2,7 +2,8 @@
 
 The removed calls hold memory that is not counted, or open parts of the kernel that no
 submission needs. A removed call fails with "not implemented". Sockets work only within
-the machine, and processes can share memory only through files.
+the machine, and processes can share memory only through files. A lock on a file does
+nothing, because two submissions could talk by locks on a file that both can read.
 """
 
 import ctypes
@@ -11,12 +12,14 @@ import mmap
 import os
 import socket
 import struct
+from collections.abc import Iterator, Sequence
 
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER_AT, MACHINE_AT = 0, 4  # offsets in struct seccomp_data
-FIRST_ARGUMENT_AT, FOURTH_ARGUMENT_AT = 16, 40
+FIRST_ARGUMENT_AT, SECOND_ARGUMENT_AT, FOURTH_ARGUMENT_AT = 16, 24, 40
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
+NOTHING = ERROR  # with the number 0: the call does nothing, and succeeds
 SHARED_AND_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
 X32_CALLS = 0x40000000  # x86-64's second set of numbers for the same calls
 
@@ -35,9 +38,15 @@ CALLS = {  # numbers on x86-64 and arm64, from Linux's tables
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
+    "inotify_init": (253, 26),  # it reports what others open; arm64 has only the next
+    "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262),
 }
 PROGRAMS = {"execve": (59, 221), "execveat": (322, 281)}
 SOCKET, MMAP = (41, 198), (9, 222)
+FLOCK, FCNTL = (73, 32), (72, 25)
+LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK to F_SETLKW, F_OFD_GETLK to F_OFD_SETLKW
+NOTICES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY
 MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
@@ -81,7 +90,7 @@ def _set_filter(calls: dict[str, tuple[int, int]]) -> None:
 
 def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> bytes:
     """Return the filter's instructions: code, steps if true, steps if false, value."""
-    numbers = [both[column] for both in calls.values()]
+    numbers, commands = [both[column] for both in calls.values()], LOCKS + NOTICES
     steps = [
         (LOAD, 0, 0, MACHINE_AT),
         (JUMP_EQUAL, 1, 0, machine),  # 32-bit calls have other numbers
@@ -101,8 +110,19 @@ def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> byt
         (JUMP_EQUAL, 0, 1, SHARED_AND_ANONYMOUS),
         (RETURN, 0, 0, ERROR | errno.EPERM),
         (RETURN, 0, 0, ALLOW),
+        (JUMP_EQUAL, 0, 1, FLOCK[column]),
+        (RETURN, 0, 0, NOTHING),
+        (JUMP_EQUAL, 0, len(commands) + 3, FCNTL[column]),
+        (LOAD, 0, 0, SECOND_ARGUMENT_AT),
+        *((JUMP_EQUAL, left, 0, one) for left, one in _counting_down(commands)),
+        (RETURN, 0, 0, ALLOW),
+        (RETURN, 0, 0, NOTHING),
     ]
-    for left, number in zip(range(len(numbers), 0, -1), numbers, strict=True):
-        steps.append((JUMP_EQUAL, left, 0, number))
+    steps += [(JUMP_EQUAL, left, 0, number) for left, number in _counting_down(numbers)]
     steps += [(RETURN, 0, 0, ALLOW), (RETURN, 0, 0, ERROR | errno.ENOSYS)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _counting_down(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield each number with the steps from it to the end."""
+    yield from zip(range(len(numbers), 0, -1), numbers, strict=True)

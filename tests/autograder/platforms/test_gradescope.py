@@ -36,7 +36,6 @@ WHOLE = {
     "output_format": str,
     "test_output_format": str,
     "test_name_format": str,
-    "execution_time": int,
     "stdout_visibility": str,
     "tests": list,
 }

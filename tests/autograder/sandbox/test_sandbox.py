@@ -75,3 +75,38 @@ def test_no_memory_is_shared_unseen_and_no_socket_leads_out(parents):
     assert private == "got it"
     assert out == "PermissionError PermissionError"
     assert within == "got it got it"
+
+
+LOCKS = """
+import ctypes, fcntl, os, struct
+file = open(os.__file__)
+def tried(call, *arguments):
+    try:
+        call(file, *arguments)
+    except OSError as error:
+        return type(error).__name__
+    return "got it"
+shared = struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0)
+alone = struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0)
+"""
+HOLD = "fcntl.flock(file, fcntl.LOCK_EX)\nfcntl.fcntl(file, fcntl.F_SETLK, shared)"
+ASK = """
+print(tried(fcntl.flock, fcntl.LOCK_EX | fcntl.LOCK_NB))
+print(fcntl.fcntl(file, fcntl.F_GETLK, alone) == alone)
+print(ctypes.CDLL(None).inotify_init1(0), ctypes.CDLL(None).inotify_init())
+"""
+
+
+@pytest.mark.needs("bubblewrap")
+def test_no_submission_sees_a_lock_of_another(parents):
+    """One may run with the course's answers, and the feedback shows the other's output.
+
+    Both can read the file, and the kernel would keep its locks for all processes.
+    """
+    parent = parents("sandbox")
+    holds = SubmissionRunner(parent, [LOCKS + HOLD], {})
+    asks = SubmissionRunner(parent, [LOCKS + ASK], {})
+    with holds.fresh("any"), asks.fresh("any"):
+        (shown,) = asks.runs[0].outputs
+    assert holds.runs[0].error is None
+    assert shown["text"] == "got it\nTrue\n-1 -1\n"

@@ -10,7 +10,12 @@ from viva_students import UNIT_04, answer_cells, hand_in, proof, runner_of, styl
 
 from autograder.sandbox.limits import Limits
 from autograder.viva.effects import exact, kind_of_change, read_results, shown
-from autograder.viva.listing import changed_lines, given_lines, listing_of
+from autograder.viva.listing import (
+    ChangedLine,
+    changed_lines,
+    given_lines,
+    listing_of,
+)
 from autograder.viva.questions import (
     EASY,
     LETTERS,
@@ -244,3 +249,11 @@ def test_a_change_that_may_be_rounding_is_unclear():
 )
 def test_an_odd_reply_gives_no_results(reply):
     assert read_results(reply, 1) is None
+
+
+def test_a_result_with_many_axes_has_a_question_at_once():
+    line = ChangedLine(1, "return x", "return -x", "x -> -x", "", is_weak=False)
+    many = torch.ones(2, *[1] * 20, 3)
+    runs = {line: [(many,)]}
+    (asked,) = questions_about("f", [(torch.ones(2),)], runs, "salt")
+    assert asked.form == "shape" and asked.right == str(tuple(many.shape))

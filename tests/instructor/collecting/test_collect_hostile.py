@@ -5,6 +5,7 @@ import io
 import lzma
 import os
 import re
+import time
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -138,6 +139,28 @@ def test_nobody_chooses_the_time_of_handing_in(
         os.utime(path / outer, (noon, noon))
     collect(path, folder)
     assert stamp(root, "niels-abel") == utc(*NOON)
+
+
+LONG_NAMES = [
+    f"1-1 - a - {' 2026' * 12_000}-x.ipynb",
+    f"{'(1)' * 20_000}.ipynb",
+    f"{'a/' * 30_000}{UNIT}.ipynb",
+    f"{'.txt' * 15_000}.pdf",
+]
+
+
+def test_a_long_name_does_not_keep_the_collecting_busy(
+    folder, root, numbered, tmp_path
+):
+    files = [(name, b"{}") for name in LONG_NAMES]
+    made = archive(tmp_path / "w.zip", *files, (f"{UNIT}.ipynb", numbered(1)))
+    path = archive(tmp_path / "a.zip", (f"{FOLDER}/w.zip", made.read_bytes()))
+    started = time.process_time()
+    done = collect(path, folder)
+    assert time.process_time() - started < 5
+    assert taken(root) == {"niels-abel": numbered(1)}
+    reasons = [one.why for one in done.report.results]
+    assert reasons.count("has too long a name") == len(LONG_NAMES)
 
 
 def deflated(name: str) -> bytes:
