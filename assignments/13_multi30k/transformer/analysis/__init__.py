@@ -1,0 +1,1 @@
+"""Analysis of the model's parts; the model itself does not need this package."""
