@@ -33,10 +33,14 @@ def verify(
     visible: Annotated[
         bool, typer.Option("--visible", help="Use the notebooks' visible checks.")
     ] = False,
+    self_study: Annotated[
+        bool, typer.Option("--self-study", help="Use python -m transformer.check.")
+    ] = False,
 ) -> None:
     """Run the known wrong and right answers and show how each was judged."""
     from autograder.proof.judging import judge_units
     from autograder.proof.mutation import mutate_unit
+    from autograder.proof.own_check import counts_of, judge_own
     from autograder.proof.visible import judge_visible
 
     try:
@@ -51,6 +55,17 @@ def verify(
         seen = list(judge_visible(course, judged, only))
         _require_some(seen, only)
         Console().print(visible_table(seen))
+        return
+    if self_study:
+        own = list(judge_own(course, judged, only))
+        _require_some(own, only)
+        slugs = dict.fromkeys(one.slug for one in own)
+        counts = {
+            slug: counts_of([one for one in own if one.slug == slug]) for slug in slugs
+        }
+        Console().print(own_table(counts))
+        if not all(one.are_enough for one in counts.values()):
+            raise typer.Exit(1)
         return
     require_fork()
     verdicts = list(judge_units(course, judged, only, workers or os.cpu_count() or 1))
@@ -111,6 +126,21 @@ def visible_table(every: list) -> Table:
             f"{caught / max(1, len(wrong)):.0%}",
             str(sum(one.is_explained for one in wrong)),
             f"{sum(one.error is None for one in right)} of {len(right)}",
+        )
+    return table
+
+
+def own_table(counts: dict) -> Table:
+    """Return a table of a learner's own check, with a row per unit."""
+    table = Table("unit", "wrong: caught", "", "named", "", "right: passed")
+    for slug, one in counts.items():
+        table.add_row(
+            slug,
+            f"{one.caught} of {one.wrong}",
+            f"{one.caught / max(1, one.wrong):.1%}",
+            f"{one.named} of {one.to_name}",
+            f"{one.named / max(1, one.to_name):.1%}",
+            f"{one.accepted} of {one.right}",
         )
     return table
 

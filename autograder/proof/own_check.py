@@ -1,0 +1,104 @@
+"""Count the known wrong answers that a learner's own check catches and names."""
+
+import contextlib
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.course import Course, Unit
+from autograder.grading.points import run_checks
+from autograder.proof.judging import Proof, exercise_of, numbers_of, proof_of
+from autograder.proof.variants.registry import Variant
+from autograder.proof.variants.substitution import substitute
+from autograder.self_study.learner import Learner
+from autograder.self_study.report import first_cause, is_passed, report
+from autograder.unit import cells_to_run, our_answers
+
+CAUGHT, NAMED = 0.99, 0.90  # the smallest shares that are good enough
+
+
+@dataclass(frozen=True)
+class OwnVerdict:
+    """The verdict of the check on a notebook with one variant.
+
+    Attributes:
+        slug: the unit.
+        variant: the variant.
+        passes: whether all checks pass.
+        is_named: whether the report shows the mistake in words.
+    """
+
+    slug: str
+    variant: Variant
+    passes: bool
+    is_named: bool
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The numbers of known answers, and how the check judged them.
+
+    `to_name` are the wrong answers whose mistake the checks must name.
+    """
+
+    wrong: int
+    caught: int
+    to_name: int
+    named: int
+    right: int
+    accepted: int
+
+    @property
+    def are_enough(self) -> bool:
+        """Return whether the check catches and names enough, and accepts all right."""
+        return (
+            self.caught >= CAUGHT * self.wrong
+            and self.named >= NAMED * self.to_name
+            and self.accepted == self.right
+        )
+
+
+def judge_own(
+    course: Course, units: Sequence[Unit], only: str = "", step: int = 1
+) -> Iterator[OwnVerdict]:
+    """Check notebooks with one variant each, as `python -m transformer.check` does.
+
+    Args:
+        course: the course.
+        units: the units.
+        only: a part of the exercise's name or the variant's description.
+        step: check only one variant in so many.
+    """
+    for unit in units:
+        proof = proof_of(unit.slug, course.root)
+        for number in numbers_of(proof, only)[::step]:
+            variant = proof.variants[number]
+            yield OwnVerdict(unit.slug, variant, *_judged(proof, variant))
+
+
+def _judged(proof: Proof, variant: Variant) -> tuple[bool, bool]:
+    """Return whether all checks pass, and whether the report names the mistake."""
+    cells = substitute(cells_to_run(proof.notebook), variant)
+    answers = our_answers(proof.graded.answers, proof.notebook)
+    with contextlib.redirect_stdout(io.StringIO()):
+        learner = Learner(cells, answers, lambda place: None)
+        results = run_checks(proof.graded, learner)
+    exercise = exercise_of(proof.graded, variant)
+    failed = [r for r in results if r.exercise == exercise and not is_passed(r)]
+    if not failed:
+        return all(map(is_passed, results)), False
+    cause = first_cause(failed)
+    shown = cause.message in report(results, proof.notebook, (), str)
+    return False, shown and variant.names in (cause.mistake or "")
+
+
+def counts_of(verdicts: Sequence[OwnVerdict]) -> Counts:
+    """Count the verdicts on wrong and right answers."""
+    wrong = [one for one in verdicts if one.variant.kind == "wrong"]
+    right = [one for one in verdicts if one.variant.kind == "right"]
+    to_name = [one for one in wrong if one.variant.diagnosed]
+    return Counts(
+        *(len(wrong), sum(not one.passes for one in wrong)),
+        *(len(to_name), sum(one.is_named for one in to_name)),
+        *(len(right), sum(one.passes for one in right)),
+    )
