@@ -1,10 +1,15 @@
 """Write outcomes in a process that can be ended, because any text may be in a page."""
 
 import contextlib
+from collections.abc import Mapping
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.worker_process import (
     PATIENCE,
@@ -15,13 +20,17 @@ from autograder.classroom.worker_process import (
     was_too_slow,
 )
 from autograder.classroom.writing import take_back, write, write_feedback
+from autograder.course import TRANSLATIONS
 from autograder.grading.outcome import Outcome, Status
 from autograder.grading.submission import MAX_REASON
 from autograder.library_log import log_warnings
 from autograder.marks import Marks
+from autograder.phrases import translated
 from autograder.sandbox.limits import crowding
+from autograder.translations.feedback_catalogues import feedback_table
 from autograder.unit import Submission
 
+TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "refused"
 SECONDS = 180.0  # of wall-clock time for one submission
 LOST = "the process that writes ended without an answer"
 Job = Literal["outcome", "feedback"]
@@ -121,7 +130,31 @@ def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Wri
     marks = write(folder, outcome)
     if outcome.status == "graded" and with_feedback:
         write_feedback(folder, outcome.submission)
+    elif outcome.status == "refused" and with_feedback:
+        write_refusal(folder, outcome)
     return Written(outcome.status, outcome.reason, marks=marks)
+
+
+def write_refusal(folder: ClassFolder, outcome: Outcome) -> None:
+    """Write a page with the reason, in each language: the notebook's is unknown."""
+    submission, root = outcome.submission, folder.course.root
+    tables: dict[str, Mapping[str, str]] = {"en": {}} | {
+        language: feedback_table(root, language, submission.slug)
+        for language in TRANSLATIONS
+    }
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
+    )
+    page = environment.get_template("refused.html.j2").render(
+        slug=submission.slug,
+        reason=outcome.reason,
+        languages={
+            language: partial(translated, table=table)
+            for language, table in tables.items()
+            if table or language == "en"
+        },
+    )
+    atomic_write(folder.feedback_page(submission), page.encode("utf-8", "replace"))
 
 
 def show(folder: ClassFolder, submission: Submission) -> Written:

@@ -53,6 +53,9 @@ def test_course_grade_goes_through_the_class(classroom):
     for words in ("Every value is doubled", "Multiply by 2.", "the square", "13.33"):
         assert words in text
     assert "CANARY" not in text
+    refused = classroom / "feedback" / "mistake-5" / UNIT / f"{UNIT}.html"
+    assert "it is not a complete notebook" in refused.read_text("utf-8")
+    assert refused.read_text("utf-8").count("<p lang=") == 1  # no Korean edition
     assert grade(classroom, UNIT, "--student", "perfect-one").exit_code == 0
     assert scores(classroom) == {**EXPECTED, "mistake-5": 0.0}
 
