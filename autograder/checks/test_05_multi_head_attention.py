@@ -33,6 +33,12 @@ from autograder.checking.kinds_of_inputs import (
     expect_every_mask,
     masks_of_every_kind,
 )
+from autograder.checking.varied_inputs import (
+    SOME_SIZES,
+    expect_every_size,
+    expect_modules_of_every_size,
+    varied_inputs,
+)
 from autograder.phrases import Phrase
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax
@@ -50,6 +56,7 @@ BUILT_INS = [
 ]
 Run = Callable[[], Any]
 OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
+NEEDS_A_BATCH = "code that needs a contiguous tensor or a larger batch"
 OTHERS_HEADS = "the heads left over from another module"
 
 
@@ -351,6 +358,19 @@ def test_split_values(student, draw):
 def test_split_extremes(student, draw):
     x = draw.normal(B, T, D)
     expect_any_number(lambda n: expect_split(student, x, n), (H, 1, 3, D_K, D))
+    for case in varied_inputs(draw, ["b,t,h*d_k"]):
+        h = case.sizes["h"]
+        is_special = case.case in ("ones", "falling")  # one sentence, not contiguous
+        words = NEEDS_A_BATCH if is_special else SOME_SIZES
+        with blame(words, partial(expect_split, student, x)):
+            expect_every_size(
+                student,
+                student.split_heads,
+                lambda x, h=h: reference.split_heads(x, h),
+                [case],
+                "the result",
+                rest=[h],
+            )
 
 
 def expect_any_number(compare: Callable[[int], None], numbers: Sequence[int]) -> None:
@@ -374,8 +394,7 @@ def test_split_strided(student, draw):
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for given in (strided, draw.normal(1, T, D, dtype=torch.float64)):
         plain = draw.normal(B, T, D)
-        words = "code that needs a contiguous tensor or a larger batch"
-        with blame(words, partial(expect_split, student, plain)):
+        with blame(NEEDS_A_BATCH, partial(expect_split, student, plain)):
             got = student.split_heads(given, H)
             want = reference.split_heads(given, H)
             expect_close(got, want, "the result", split_mistakes(given, H))
@@ -452,6 +471,14 @@ def test_merge_values(student, draw):
 def test_merge_extremes(student, draw):
     wide = {n: draw.normal(B, n, T, D // n) for n in (H, 1, 3, D_K, D)}
     expect_any_number(lambda n: expect_merge(student, wide[n]), list(wide))
+    expect_every_size(
+        student,
+        student.merge_heads,
+        reference.merge_heads,
+        varied_inputs(draw, ["b,h,t,d_k"]),
+        "the result",
+        mistakes=merge_mistakes,
+    )
 
 
 @check("merge-heads", share=1, title="Not contiguous, in float64, a batch of one")
@@ -801,7 +828,7 @@ def test_module_device(student, draw):
     expect_same_device(student, module, *given, what="a result")
 
 
-@check("multi-head-attention", share=1, title="float64, a batch of one, any strides")
+@check("multi-head-attention", share=1, title="float64, any sizes and strides")
 def test_module_double(student, draw):
     module, state = build(student, draw)
     plain = inputs(draw)
@@ -825,6 +852,21 @@ def test_module_double(student, draw):
         lambda *args: compute(state, args)[0],
         [x, memory, memory],
         "the output",
+    )
+    expect_modules_of_every_size(
+        student,
+        lambda n: student.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
+        lambda n: reference.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
+        varied_inputs(
+            draw,
+            ["b,t,h*d_k", "b,s,h*d_k", "b,s,h*d_k"],
+            ["b,1,t,s"],
+            closed=False,
+            large=9.0,
+        ),
+        draw,
+        "the output",
+        part=0,
     )
 
 

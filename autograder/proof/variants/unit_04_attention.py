@@ -971,3 +971,18 @@ answer("transformer.analysis.attention.softmax_entropy").wrong(
     swap("entr(weights).sum(dim=-1)", "entr(weights).sum(dim=-1).squeeze()"),
     diagnosed=False,
 )
+
+
+# --- right only for some sizes ----------------------------------------------------
+
+some_sizes = answer("transformer.attention.attention_scores")
+some_sizes.wrong(
+    "not scaled where there are more keys than queries",
+    swap("math.sqrt(d_k)", "(math.sqrt(d_k) if key.size(-2) <= query.size(-2) else 1)"),
+    names="the division by √d_k",
+)
+answer("transformer.attention.masked_softmax").wrong(
+    "only the first 64 keys",
+    insert("scores = scores.clone()\nscores[..., 64:] = -1e9", before="lowest = "),
+    names="only for some sizes",
+)
