@@ -16,8 +16,11 @@ Function = Callable[..., Tensor]
 def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
     """Check that a call changes neither its inputs nor PyTorch's settings.
 
+    If all inputs are tensors, also check that the function keeps nothing.
+
     Args:
         function: any function. It is called several times, also without gradients.
+            With tensors, it returns one tensor, the same for the same inputs.
         inputs: its arguments: tensors, or values that `==` compares.
 
     Raises:
@@ -27,6 +30,9 @@ def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
         _require_settings(function, copy.deepcopy(inputs))
         _require_no_side_effects(function, inputs)
         _require_no_seed(function, inputs)
+        tensors = tuple(x for x in inputs if isinstance(x, Tensor))
+        if tensors and len(tensors) == len(inputs):
+            _require_nothing_kept(function, tensors, _others(tensors))
     except AssertionError as broken:  # the notebook then shows few lines of this file
         raise AssertionError(*broken.args) from broken.__cause__
 
@@ -45,7 +51,7 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
     """
     if not all(isinstance(x, Tensor) for x in inputs):
         raise TypeError("require_rules needs tensors: bind other arguments in a lambda")
-    others = [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
+    others = _others(inputs)
     try:
         _require_no_side_effects(function, inputs)
         _require_no_seed(function, inputs)
@@ -57,6 +63,11 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
         _require_gradients(function, inputs)
     except AssertionError as broken:  # the notebook then shows few lines of this file
         raise AssertionError(*broken.args) from broken.__cause__
+
+
+def _others(inputs: tuple[Tensor, ...]) -> list[Tensor]:
+    """Return tensors like the inputs, with other values."""
+    return [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
 
 
 def _require_no_side_effects(
