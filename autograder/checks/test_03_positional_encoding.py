@@ -18,6 +18,7 @@ from autograder.checking.generic_checks import (
     expect_no_traces,
     expect_same_device,
 )
+from autograder.checking.varied_inputs import varied_inputs
 from autograder.phrases import Phrase
 
 B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
@@ -458,6 +459,27 @@ def expect_any_batch(student, draw, layer, table: Tensor) -> None:
         expect_sum(layer, draw.normal(b, t, D), table)
 
 
+def expect_every_layer(student, draw, make: Callable[[int, int], tuple]) -> None:
+    """Fail unless layers of every size are right, in evaluation and in training.
+
+    Args:
+        student: the fixture.
+        draw: the fixture.
+        make: makes a layer and the table that it should add, for a max_len and a width.
+    """
+    for case in varied_inputs(draw, ["b,t,2*half"]):
+        (x,) = case.inputs
+        t = x.size(1)
+        layer, table = make(2 * t, x.size(2))
+        call = layer
+        if not case.keeps_gradients:
+            call = student.load("torch.no_grad")()(layer)
+        for is_training in (True, False):
+            layer.train(is_training)
+            for start in (0, t):
+                expect_sum(call, x, table, start)
+
+
 def expect_start(draw, layer, table: Tensor) -> None:
     """Fail unless a layer counts from `start` on, up to the end of its table."""
     for start, t in [
@@ -531,17 +553,17 @@ def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> 
 # --- SinusoidalPositionalEncoding -------------------------------------------------
 
 
-def sines(student, max_len: int = MAX_LEN) -> tuple:
+def sines(student, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
     """Make the student's layer, and the table that it should add.
 
     Another check takes off points for a mistake in the student's `sinusoidal_encoding`.
     A layer that adds the rows of this table is therefore right here, unless some rows
     are equal, because then nobody could tell which row was added.
     """
-    layer = student.SinusoidalPositionalEncoding(D, max_len)
-    table = encoding(max_len, rates_of(D))
-    own = student.sinusoidal_encoding(max_len, D)
-    added = layer(torch.zeros(1, max_len, D))
+    layer = student.SinusoidalPositionalEncoding(d_model, max_len)
+    table = encoding(max_len, rates_of(d_model))
+    own = student.sinusoidal_encoding(max_len, d_model)
+    added = layer(torch.zeros(1, max_len, d_model))
     if isinstance(own, Tensor) and isinstance(added, Tensor):
         same = own.shape == table.shape and added.shape == (1, *own.shape)
         is_added = same and torch.allclose(added[0].float(), own.float(), atol=1e-5)
@@ -573,6 +595,7 @@ def test_sines_values(student, draw):
 )
 def test_sines_any_batch(student, draw):
     expect_any_batch(student, draw, *sines(student))
+    expect_every_layer(student, draw, partial(sines, student))
 
 
 @check("sinusoidal-positional-encoding", share=1, title="With `start`, from row start")
@@ -627,18 +650,18 @@ def test_sines_are_pure(student, draw):
 # --- LearnedPositionalEncoding ----------------------------------------------------
 
 
-def learned(student, draw, max_len: int = MAX_LEN) -> tuple:
+def learned(student, draw, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
     """Make the student's layer with a random table, and return both."""
-    layer = student.LearnedPositionalEncoding(D, max_len)
+    layer = student.LearnedPositionalEncoding(d_model, max_len)
     shapes = layer.parameters_by_name()
-    if list(shapes.values()) != [(max_len, D)]:
+    if list(shapes.values()) != [(max_len, d_model)]:
         fail(
             Phrase(
                 "LearnedPositionalEncoding(d_model, max_len) should have one "
                 "parameter of shape ({max_len}, {d_model}), but yours have the "
                 "shapes {shapes}.",
                 max_len,
-                D,
+                d_model,
                 list(shapes.values()),
             )
         )
@@ -673,6 +696,7 @@ def test_learned_any_batch(student, draw):
     expect_any_batch(student, draw, layer, table)
     layer.eval()
     expect_any_batch(student, draw, layer, table)
+    expect_every_layer(student, draw, partial(learned, student, draw))
 
 
 @check("learned-positional-encoding", share=1, title="With `start`, from row start")
