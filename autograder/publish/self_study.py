@@ -23,7 +23,7 @@ MODULES = {
     "checking": (
         *("__init__", "banned_calls", "behaviour", "built_ins", "chance", "compare"),
         *("dropout", "expect", "failures", "generic_checks", "kinds_of_inputs"),
-        *("masks", "random_inputs", "scopes", "texts"),
+        *("masks", "random_inputs", "scopes", "texts", "varied_inputs"),
     ),
     "grading": (
         *("__init__", "earlier_exercises", "hidden_checks", "language", "own_unit"),
