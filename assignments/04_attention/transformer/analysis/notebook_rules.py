@@ -16,11 +16,11 @@ Function = Callable[..., Tensor]
 def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
     """Check that a call changes neither its inputs nor PyTorch's settings.
 
-    If all inputs are tensors, also check that the function keeps nothing.
+    If all inputs and the result are tensors, the function must also keep nothing.
 
     Args:
         function: any function. It is called several times, also without gradients.
-            With tensors, it returns one tensor, the same for the same inputs.
+            If it returns a tensor, this is the same for the same inputs.
         inputs: its arguments: tensors, or values that `==` compares.
 
     Raises:
@@ -31,7 +31,8 @@ def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
         _require_no_side_effects(function, inputs)
         _require_no_seed(function, inputs)
         tensors = tuple(x for x in inputs if isinstance(x, Tensor))
-        if tensors and len(tensors) == len(inputs):
+        is_tensor = isinstance(function(*inputs), Tensor)
+        if is_tensor and tensors and len(tensors) == len(inputs):
             _require_nothing_kept(function, tensors, _others(tensors))
     except AssertionError as broken:  # the notebook then shows few lines of this file
         raise AssertionError(*broken.args) from broken.__cause__
