@@ -1108,6 +1108,11 @@ def test_add_norm_leaves_x(student, draw):
         expect_same_device(student, module, *given, what="the result")
 
 
+def add_norms(library, norm_first: bool) -> Callable[[dict[str, int]], Any]:
+    """Return a function that makes the `AddNorm` of a library for given sizes."""
+    return lambda sizes: library.AddNorm(sizes["d_model"], 0.0, norm_first)
+
+
 @check("add-norm", share=1, title="float64; any sizes")
 def test_add_norm_double(student, draw):
     for norm_first in (False, True):
@@ -1126,8 +1131,8 @@ def test_add_norm_double(student, draw):
         tanh = student.load("torch.nn.Tanh")()
         expect_modules_of_every_size(
             student,
-            lambda n, first=norm_first: student.AddNorm(n["d_model"], 0.0, first),
-            lambda n, first=norm_first: reference.AddNorm(n["d_model"], 0.0, first),
+            add_norms(student, norm_first),
+            add_norms(reference, norm_first),
             varied_inputs(draw, ["b,t,d_model"]),
             draw,
             "the result",

@@ -6,6 +6,7 @@ The visible checks call `require_rules` for a function of tensors, and
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -13,7 +14,7 @@ from torch import Tensor
 Function = Callable[..., Tensor]
 
 
-def require_no_traces(function: Callable[..., object], *inputs: object) -> None:
+def require_no_traces(function: Callable[..., Any], *inputs: object) -> None:
     """Check that a call changes neither its inputs nor PyTorch's settings.
 
     If all inputs and the result are tensors, the function must also keep nothing.
