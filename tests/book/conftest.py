@@ -60,13 +60,27 @@ def korean(builder: ModuleType, site: Path) -> Path:
     return build_once(builder, "ko")
 
 
-@pytest.fixture(scope="session")
-def pages(site: Path) -> list[Path]:
-    """Return every page that Sphinx wrote in the last build, and the search page."""
+def pages_of(site: Path) -> list[Path]:
+    """Return every page that Sphinx wrote in the last build, and the search page.
+
+    So the slides and the summary are not among them: they have their own tests.
+    """
     index = (site / "searchindex.js").read_text("utf-8")
     names = re.search(r'"docnames":\s*\[([^\]]*)\]', index)[1]
     found = [site / f"{name}.html" for name in re.findall(r'"([^"]+)"', names)]
     return [*found, site / "search.html", site / "genindex.html"]
+
+
+@pytest.fixture(scope="session")
+def pages(site: Path) -> list[Path]:
+    """The English pages."""
+    return pages_of(site)
+
+
+@pytest.fixture(scope="session")
+def korean_pages(korean: Path) -> list[Path]:
+    """The Korean pages."""
+    return pages_of(korean)
 
 
 @pytest.fixture(scope="session")

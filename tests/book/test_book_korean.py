@@ -175,12 +175,12 @@ def test_a_chapter_leads_to_the_korean_notebook(korean: Path) -> None:
 @pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_every_korean_page_is_whole_and_asks_the_network_for_nothing(
-    korean: Path, chromium
+    korean: Path, korean_pages: list[Path], chromium
 ) -> None:
     """Nothing is cut or too small: first wide and light, then narrow and dark."""
     reader, faults = Reader(chromium, WIDE, "light"), {}
     page = reader.page
-    for path in sorted(korean.glob("*.html")):
+    for path in korean_pages:
         reader.faults.clear()
         page.emulate_media(color_scheme="light")
         reader.resize(WIDE)
@@ -218,10 +218,12 @@ def test_a_word_is_found_with_every_particle(korean: Path, chromium) -> None:
 
 @pytest.mark.slow
 @NEEDS_CHROMIUM
-def test_axe_finds_nothing_on_any_korean_page(korean: Path, chromium) -> None:
+def test_axe_finds_nothing_on_any_korean_page(
+    korean_pages: list[Path], chromium
+) -> None:
     found, judged = {}, set[str]()
     with window(chromium, NARROW, "dark") as page:
-        for path in sorted(korean.glob("*.html")):
+        for path in korean_pages:
             unfold(page, path.as_uri())
             if faults := barriers(page, judged):
                 found[path.stem] = faults

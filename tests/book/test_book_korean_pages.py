@@ -19,11 +19,11 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def soups(korean: Path) -> dict[str, BeautifulSoup]:
+def soups(korean_pages: list[Path]) -> dict[str, BeautifulSoup]:
     """Parse every Korean page."""
     return {
         page.name: BeautifulSoup(page.read_text("utf-8"), "html.parser")
-        for page in sorted(korean.glob("*.html"))
+        for page in korean_pages
     }
 
 
