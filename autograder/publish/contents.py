@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
+from nbgrader.utils import compute_checksum
 
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
 from autograder.publish.assistants import assistants_pages
@@ -35,6 +36,12 @@ SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
 FOLDERS = ("assignments", "book", SITE)
 COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
 MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
+# The end of the first cell in the self-study edition; its second line sets `mine`.
+USE_MINE = """
+if mine:
+    from {package}.check import use_mine
+
+    use_mine()"""
 KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
 # Files that tools create and do not delete, or that are useless without the private
 # course.
@@ -83,13 +90,15 @@ def write_contents(
         PublishError: if the book is not built, or a file to copy is a link.
     """
     for unit in units:
-        write_unit(course, unit, folder / "assignments" / unit.slug, site, language)
+        place = folder / "assignments" / unit.slug
+        write_unit(course, unit, place, site, language)
+        if more:
+            add_switch(course, place / f"{unit.slug}.ipynb", language)
         pages = assistants_pages(course, unit, language, site)
         if course.hints and not more:
             pages[HINTS_PAGE] = hints_page(course, unit, language)
         for name, text in pages.items():
-            path = folder / "assignments" / unit.slug / name
-            path.write_text(text, encoding="utf-8", newline="\n")
+            (place / name).write_text(text, encoding="utf-8", newline="\n")
     private = () if guide else GUIDE_SOURCES
     if (course.root / "book").is_dir():
         left_out = (*BOOK_TOOLS, *private)
@@ -133,6 +142,25 @@ def write_unit(
     if chapter and not site:
         text = text.replace(chapter, str(course.chapter_url(unit, language, site)))
     (folder / notebook.name).write_text(text, encoding="utf-8", newline="\n")
+
+
+def add_switch(course: Course, path: Path, language: str) -> None:
+    """Let a notebook's first cell switch to the learner's own answers.
+
+    Learners change this cell, so that Jupyter must not protect it.
+    """
+    told = told_in_readme(course, language)
+    words = told("True: use your own answers of earlier units; restart the kernel")
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup":
+            first, _, rest = cell.source.partition("\n")
+            last = USE_MINE.format(package=course.package)
+            cell.source = f"{first}\nmine = False  # {words}\n{rest}\n{last}"
+            cell.metadata.pop("editable", None)
+            cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    text = nbformat.writes(notebook) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def hints_page(course: Course, unit: Unit, language: str) -> str:

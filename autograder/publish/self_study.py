@@ -42,7 +42,7 @@ MODULES = {
         *("shell", "side_effects", "values"),
     ),
     "self_study": (
-        *("__init__", "answers", "child", "command", "learner", "progress"),
+        *("__init__", "answers", "child", "command", "learner", "mine", "progress"),
         *("report", "waiting"),
     ),
     "translations": ("__init__", "catalogue", "feedback_catalogues"),

@@ -15,13 +15,14 @@ from typing import Any
 
 import torch
 
-from autograder.course import ENGLISH, ROOT
+from autograder.course import ENGLISH, ROOT, load_course
 from autograder.grading.own_unit import rebuild_as_own
 from autograder.grading.points import run_checks
 from autograder.phrases import Phrase, translated
 from autograder.repair import Refused, read_submission
 from autograder.sandbox.student_side.cells import quiet_environment
 from autograder.self_study.learner import Learner
+from autograder.self_study.mine import own_modules
 from autograder.self_study.report import facts_of, is_passed, report
 from autograder.unit import cells_to_run, graded_unit, our_answers
 
@@ -69,13 +70,20 @@ def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, A
         return {"problem": told(words)}
     notebook = repaired.notebook
     answers = our_answers(unit.answers, notebook)
-    learner = Learner(cells_to_run(notebook), answers, begins, request["stopped"])
+    cells = cells_to_run(notebook)
+    learner = Learner(cells, answers, begins, request["stopped"])
     results = run_checks(unit, learner, unwritten=repaired.unwritten)
     text = report(results, notebook, repaired.unwritten, told)
+    facts = facts_of(results, notebook, repaired.unwritten, told)
+    course = load_course()
+    for name, source in own_modules(
+        course, course.unit(unit.slug), cells, told
+    ).items():
+        facts[name]["module"] = source
     return {
         "report": text,
         "passed": all(map(is_passed, results)),
-        "exercises": facts_of(results, notebook, repaired.unwritten, told),
+        "exercises": facts,
     }
 
 

@@ -30,6 +30,7 @@ from autograder.self_study.answers import (
     next_hint,
     next_step,
 )
+from autograder.self_study.mine import store, use_mine
 from autograder.self_study.progress import course_map, read_progress, record
 from autograder.self_study.waiting import NotRun, check_notebook
 
@@ -139,7 +140,7 @@ def _teller(language: str, slug: str = "") -> Callable[[str], str]:
 
 
 def _found(wish: Wish) -> dict[str, Any]:
-    """Check a notebook once, and record which of its exercises pass.
+    """Check a notebook once, and store the exercises that pass, with their answers.
 
     A kernel may not have run the cells of all exercises, so unwritten exercises keep
     their records.
@@ -153,10 +154,11 @@ def _found(wish: Wish) -> dict[str, Any]:
         for name, one in found["exercises"].items()
         if one.get("written")
     }
-    try:
-        record(wish.folder, wish.unit, facts)
-    except NotRun as error:  # the report matters more than the progress
-        _print(_teller(wish.language)(error.args[0]))
+    for write, kept in ((record, facts), (store, found["exercises"])):
+        try:
+            write(wish.folder, wish.unit, kept)
+        except NotRun as error:  # the report matters more than the stored files
+            _print(_teller(wish.language)(error.args[0]))
     return found
 
 
@@ -262,6 +264,15 @@ def check_kernel(
         notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
         path.write_text(json.dumps(notebook), encoding="utf-8")
         return main([unit, str(path), *options], language, folder)
+
+
+def use_own_answers(unit: str, language: str, folder: Path) -> None:
+    """Let a kernel use the learner's answers of earlier units, and name them.
+
+    The arguments are those of `check_kernel`.
+    """
+    course = load_course()
+    _print(use_mine(course, course.unit(unit), folder, _teller(language)))
 
 
 def last_versions(sources: Sequence[str]) -> list[str]:

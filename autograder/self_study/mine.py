@@ -1,0 +1,312 @@
+"""Let a notebook run on a learner's own answers of earlier units.
+
+The check writes a module such as `mine/04_masked_softmax.py` for each exercise that
+passes, next to `progress.json`. The module contains the answer, and the imports and
+definitions of the notebook that the answer needs. If the exercise fails later, the
+check deletes the module, because the answer is still in the notebook.
+
+With `mine = True`, the first cell of a notebook calls `use_mine`. It runs these modules
+in the order of the exercises, and replaces the course's functions and classes in all
+modules that the kernel has imported. Later imports, and answers that build on earlier
+ones, therefore get the learner's. If a module is missing or raises an error, the
+course's function stays. No file of the course changes, and the check itself always uses
+the course's modules of earlier units.
+"""
+
+import symtable
+import sys
+import traceback
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from autograder.course import Course, Unit
+from autograder.notebook_syntax import read_cell
+from autograder.phrases import Phrase, joined
+from autograder.repair.slots import top_names
+from autograder.self_study.waiting import NotRun
+from autograder.unit import graded_unit
+
+FOLDER = "mine"  # in the repository, and the package of the learner's modules
+Told = Callable[[str], str]
+_replaced: dict[str, Any] = {}  # "transformer.masks.causal_mask": the course's own
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Hold a statement of a notebook, and the global names that it sets and reads."""
+
+    text: str
+    sets: frozenset[str]
+    reads: frozenset[str]
+
+
+def own_module(
+    cells: Sequence[str], wanted: Collection[str], given: Mapping[str, str]
+) -> str:
+    """Return the source of a module that defines names as a notebook does, or "".
+
+    Args:
+        cells: the sources of the notebook's cells, in order.
+        wanted: the functions and classes of the exercise.
+        given: the other exercises' functions and classes, each with the course's module
+            from which to import it.
+    """
+    statements = [one for source in cells for one in _statements(source)]
+    chosen, imports = set[int](), set[str]()
+    found, waiting = set[str](), list(wanted)
+    while waiting:
+        name = waiting.pop()
+        if name in given and name not in wanted:
+            imports.add(f"from {given[name]} import {name}")
+            continue
+        for number in range(len(statements) - 1, -1, -1):
+            statement = statements[number]
+            if name not in statement.sets:
+                continue
+            found.add(name)
+            if number not in chosen:
+                chosen.add(number)
+                waiting += statement.reads
+            if name not in statement.reads:  # unlike `f = torch.jit.script(f)`
+                break
+    if not found.issuperset(wanted):
+        return ""
+    own = [statements[number].text for number in sorted(chosen)]
+    first = ["from __future__ import annotations", *sorted(imports)]
+    return "\n".join(first) + "\n\n" + "\n\n".join(dict.fromkeys(own)) + "\n"
+
+
+def _statements(source: str) -> Iterator[Statement]:
+    """Yield the top-level statements of a cell, each with all of its lines."""
+    text, tree = read_cell(source)
+    lines = text.split("\n")
+    for node in tree.body if tree else ():
+        decorators = getattr(node, "decorator_list", [])
+        start = min(one.lineno for one in (node, *decorators))
+        own = "\n".join(lines[start - 1 : node.end_lineno])
+        try:
+            table = symtable.symtable(own, "cell", "exec")
+        except SyntaxError:  # such as `return` outside of a function
+            continue
+        sets = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace()
+        }
+        yield Statement(own, frozenset(sets), frozenset(_reads(table)))
+
+
+def _reads(table: symtable.SymbolTable) -> Iterator[str]:
+    """Yield the global names that a block and the blocks in it read."""
+    for symbol in table.get_symbols():
+        is_global = symbol.is_global() or table.get_type() == "module"
+        if is_global and symbol.is_referenced():
+            yield symbol.get_name()
+    for child in table.get_children():
+        yield from _reads(child)
+
+
+def own_modules(
+    course: Course, unit: Unit, cells: Sequence[str], told: Told
+) -> dict[str, str]:
+    """Return the source of the module of each exercise that a notebook answers."""
+    places = _places(course, unit, course.package_dir)
+    given = {name: module for own in places.values() for name, module in own.items()}
+    found = {}
+    for exercise, own in places.items():
+        source = own_module(cells, own, given)
+        words = Phrase(
+            "Your answer to exercise {exercise} of unit {unit}. Each check of the unit "
+            "writes this file again, so change the answer in your notebook.",
+            *(exercise, f"{unit.number:02}"),
+        )
+        if source:
+            found[exercise] = f"# {told(words)}\n{source}"
+    return found
+
+
+def _places(course: Course, unit: Unit, package: Path) -> dict[str, dict[str, str]]:
+    """Map each exercise to its functions and classes, and these to their modules.
+
+    A module such as "transformer.masks" counts only if it is in the folder `package`,
+    because a notebook's package has only the modules that the notebook needs.
+    """
+    definers: dict[str, str] = {}
+    for name in unit.modules:
+        path = course.module_file(name)
+        if (package / path.relative_to(course.package_dir)).is_file():
+            names = top_names(path.read_text(encoding="utf-8"))
+            definers |= dict.fromkeys(names, f"{course.package}.{name}")
+    if not definers or not course.answer_notebook(unit).is_file():
+        return {}
+    answers = graded_unit(unit.slug, course.root).answers
+    places = {
+        exercise: {
+            name: definers[name] for name in top_names(source) if name in definers
+        }
+        for exercise, source in answers.items()
+    }
+    return {exercise: own for exercise, own in places.items() if own}
+
+
+def store(folder: Path, unit: Unit, exercises: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the modules of the exercises that pass, and delete those that fail.
+
+    Exercises without an answer keep their modules.
+
+    Args:
+        folder: the folder of the repository.
+        unit: the unit of the exercises.
+        exercises: the check's facts about each exercise.
+
+    Raises:
+        NotRun: if a file cannot be written.
+    """
+    for exercise, facts in exercises.items():
+        if not facts.get("written"):
+            continue
+        path = _path(folder, unit, exercise)
+        try:
+            if not facts["passed"] or not facts.get("module"):
+                path.unlink(missing_ok=True)
+                continue
+            path.parent.mkdir(exist_ok=True)
+            new = path.with_suffix(".new")
+            new.write_text(facts["module"], encoding="utf-8")
+            new.replace(path)
+        except OSError as error:
+            words = Phrase(
+                "{path} cannot be written: {quoted}.", str(path), error.strerror
+            )
+            raise NotRun(words) from None
+
+
+def _path(folder: Path, unit: Unit, exercise: str) -> Path:
+    return folder / FOLDER / f"{unit.number:02}_{exercise.replace('-', '_')}.py"
+
+
+def use_mine(course: Course, unit: Unit, folder: Path, told: Told) -> str:
+    """Replace the course's functions of earlier units by the learner's.
+
+    Return a line that names both kinds, and a line for each answer that does not run.
+
+    Args:
+        course: the course.
+        unit: the unit of this notebook.
+        folder: the folder of the repository.
+        told: translates a phrase.
+    """
+    yours: dict[str, list[str]] = {}
+    ours: dict[str, list[str]] = {}
+    problems = []
+    package = Path(import_module(course.package).__path__[0])
+    for earlier in course.units[: course.units.index(unit)]:
+        number = f"{earlier.number:02}"
+        for exercise, places in _places(course, earlier, package).items():
+            path = _path(folder, earlier, exercise)
+            found: dict[str, Any] = {}
+            try:
+                found = _defined_in(path, places) if path.is_file() else {}
+            except Exception as error:  # the learner's code can raise any error
+                words = Phrase(
+                    "Your answer to exercise {exercise} of unit {unit} does not run "
+                    "here: {quoted}. The course's is used.",
+                    *(exercise, number, f"{type(error).__name__}: {error}"),
+                )
+                problems.append(told(words))
+            for name, module in places.items():
+                _put(course, module, name, found.get(name))
+            (yours if found else ours).setdefault(number, []).extend(places)
+    _name_errors(folder / FOLDER, told)
+    return "\n".join([told(_summary(yours, ours)), *problems])
+
+
+def _defined_in(path: Path, names: Collection[str]) -> dict[str, Any]:
+    """Run a learner's module, and return the objects with these names.
+
+    The module is compiled anew each time, because Python's cache of compiled modules
+    may miss a change within one second.
+    """
+    module = ModuleType(f"{FOLDER}.{path.stem}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    code = compile(path.read_text("utf-8"), path, "exec", dont_inherit=True)
+    exec(code, vars(module))
+    return {name: getattr(module, name) for name in names}
+
+
+def _put(course: Course, module: str, name: str, own: Any) -> None:
+    """Replace a function or class by the learner's, or by the course's for None.
+
+    All modules of the course and of the learner, and the notebook itself, get it.
+    """
+    now = getattr(import_module(module), name)
+    new = own or _replaced.get(f"{module}.{name}", now)
+    _replaced.setdefault(f"{module}.{name}", now)
+    for place, user in list(sys.modules.items()):
+        if place.partition(".")[0] in (course.package, FOLDER, "__main__"):
+            for key, value in list(vars(user).items()):
+                if value is now:
+                    setattr(user, key, new)
+
+
+def _summary(
+    yours: Mapping[str, Sequence[str]], ours: Mapping[str, Sequence[str]]
+) -> str:
+    """Say which functions and classes are the learner's, and which the course's."""
+    sentences = []
+    if yours:
+        words = "From earlier units, this notebook uses your own {names}."
+        sentences.append(Phrase(words, _listed(yours)))
+    if ours:
+        words = (
+            "It uses the course's {names}. To use your own, pass the checks of the "
+            "unit: {code}"
+        )
+        command = f"`python -m transformer.check {next(iter(ours))}`"
+        sentences.append(Phrase(words, _listed(ours), command))
+    if not sentences:
+        return Phrase("This notebook uses no function or class of earlier units.")
+    return joined("{one} {more}", sentences)
+
+
+def _listed(names: Mapping[str, Sequence[str]]) -> str:
+    """Return names by unit: `04: attention_scores, masked_softmax; 05: split_heads`."""
+    return "; ".join(f"{unit}: {', '.join(own)}" for unit, own in names.items())
+
+
+@dataclass(frozen=True)
+class ErrorNamer:
+    """Name the exercise below an error that comes from a learner's module."""
+
+    folder: Path
+    told: Told = field(compare=False)
+
+    def __call__(self, result: Any) -> None:
+        """Look at the result of a cell, as IPython passes it."""
+        error = result.error_in_exec
+        for frame in traceback.extract_tb(error.__traceback__)[::-1] if error else ():
+            path = Path(frame.filename)
+            if path.parent == self.folder:
+                number, _, exercise = path.stem.partition("_")
+                words = Phrase(
+                    "The error comes from your answer to exercise {exercise} of unit "
+                    "{unit}, line {line} of {path}. Fix the answer in the unit's "
+                    "notebook and check it, or set `mine = False` in the first cell, "
+                    "and then restart the kernel.",
+                    *(exercise.replace("_", "-"), number, frame.lineno, str(path)),
+                )
+                print(self.told(words))
+                return
+
+
+def _name_errors(folder: Path, told: Told) -> None:
+    """Let IPython name the exercise of an error."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        shell.events.register("post_run_cell", ErrorNamer(folder, told))
