@@ -150,7 +150,7 @@ def add_switch(course: Course, path: Path, language: str) -> None:
     Learners change this cell, so that Jupyter must not protect it.
     """
     told = told_in_readme(course, language)
-    words = told("True: use your own answers of earlier units; restart the kernel")
+    words = told("True: run on your own answers of earlier units")
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "setup":

@@ -258,20 +258,17 @@ def _summary(
     yours: Mapping[str, Sequence[str]], ours: Mapping[str, Sequence[str]]
 ) -> str:
     """Say which functions and classes are the learner's, and which the course's."""
-    sentences = []
-    if yours:
-        words = "From earlier units, this notebook uses your own {names}."
-        sentences.append(Phrase(words, _listed(yours)))
-    if ours:
-        words = (
-            "It uses the course's {names}. To use your own, pass the checks of the "
-            "unit: {code}"
-        )
-        command = f"`python -m transformer.check {next(iter(ours))}`"
-        sentences.append(Phrase(words, _listed(ours), command))
-    if not sentences:
+    if not yours and not ours:
         return Phrase("This notebook uses no function or class of earlier units.")
-    return joined("{one} {more}", sentences)
+    own = Phrase(
+        "From earlier units, this notebook uses your own {names}.", _listed(yours)
+    )
+    courses = Phrase(
+        "The course provides {names}. To use your own, pass the checks of the unit: "
+        "{code}",
+        *(_listed(ours), f"`python -m transformer.check {next(iter(ours), '')}`"),
+    )
+    return joined("{one} {more}", [own if yours else "", courses if ours else ""])
 
 
 def _listed(names: Mapping[str, Sequence[str]]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import read
+from nbgrader.utils import compute_checksum
 from repositories import state, write
 
 from autograder.course import Course, load_course
@@ -60,6 +61,20 @@ def test_it_checks_and_does_not_hand_in(learners: Path, public: Path) -> None:
     assert "python -m transformer.check 01" in readmes[0]
     assert "## Handing in" not in readmes[0] and "## Handing in" in readmes[1]
     assert "## Check your answers" not in readmes[1]
+
+
+def test_the_first_cell_switches_to_the_learners_own_answers(
+    learners: Path, public: Path
+) -> None:
+    name = "assignments/01_sums/01_sums.ipynb"
+    cells = [read(folder / name, 4).cells for folder in (learners, public)]
+    first, other = (next(c for c in own if c.id == "setup") for own in cells)
+    lines = first.source.splitlines()
+    assert lines.pop(1).startswith("mine = False  # True: run on your own")
+    end = "\nif mine:\n    from pocket.check import use_mine\n\n    use_mine()"
+    assert "\n".join(lines) == f"{other.source}\n{end}"
+    assert first.metadata.get("editable", True) and not other.metadata.editable
+    assert compute_checksum(first) == first.metadata.nbgrader.checksum
 
 
 def test_the_minutes_of_the_plans_are_those_of_the_units() -> None:

@@ -32,9 +32,12 @@ def test_a_right_notebook_passes_without_unix_and_the_grader(
     assert "✗" not in words
 
 
-def test_the_first_cause_and_its_exercise_are_named(
-    check: Check, tmp_path: Path
+def test_the_first_cause_is_named_and_the_right_answers_are_stored(
+    check: Check, repository: Path, tmp_path: Path
 ) -> None:
+    wrong = repository / "mine" / "04_attention_scores.py"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_text("passed = 'before'\n")
     status, words = check("04", write(tmp_path, changed(SCALED, UNSCALED)))
     assert status == 1, words
     own, later = words.split("✓ 2. From scores to weights")
@@ -44,6 +47,11 @@ def test_the_first_cause_and_its_exercise_are_named(
     assert "✗ 3. Scaled dot-product attention" in later
     assert "course's attention_scores in place of yours" in later
     assert "→ in exercise 1. Compare every query with every key" in later
+    stored = sorted(path.name for path in wrong.parent.glob("04_*"))
+    assert stored == ["04_masked_softmax.py", "04_softmax_entropy.py"]
+    own = (wrong.parent / stored[0]).read_text("utf-8")
+    assert own.startswith("# Your answer to exercise masked-softmax of unit 04.")
+    assert "def masked_softmax(scores: Tensor" in own and "import torch\n" in own
 
 
 @pytest.mark.slow
