@@ -278,7 +278,7 @@ def _listed(names: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class ErrorNamer:
-    """Name the exercise below an error that comes from a learner's module."""
+    """Name the exercise below an error that occurs in a learner's module."""
 
     folder: Path
     told: Told = field(compare=False)
@@ -291,10 +291,10 @@ class ErrorNamer:
             if path.parent == self.folder:
                 number, _, exercise = path.stem.partition("_")
                 words = Phrase(
-                    "The error comes from your answer to exercise {exercise} of unit "
-                    "{unit}, line {line} of {path}. Fix the answer in the unit's "
-                    "notebook and check it, or set `mine = False` in the first cell, "
-                    "and then restart the kernel.",
+                    "The error occurred in your answer to exercise {exercise} of unit "
+                    "{unit}, in line {line} of {path}. To try the course's answer, set "
+                    "`mine = False` in the first cell, and restart the kernel. If this "
+                    "helps, correct your answer in the unit's notebook and check it.",
                     *(exercise.replace("_", "-"), number, frame.lineno, str(path)),
                 )
                 print(self.told(words))

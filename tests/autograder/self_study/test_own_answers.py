@@ -61,6 +61,14 @@ COUNT = """
 from transformer.multi_head import count_parameters
 count_parameters(model)
 """
+AGAIN = """
+from pathlib import Path
+Path("../../mine/05_merge_heads.py").unlink()
+use_mine()
+from transformer.training.fused_attention import merge_heads
+print("merge_heads is in", merge_heads.__module__)
+"""
+CELLS = (DATA, TRANSLATOR, COUNT, AGAIN)
 NOT_NEEDED = {
     *("count_parameters", "conv_feed_forward", "layer_norm", "layer_states"),
     *("warmup_rate", "average_checkpoints", "greedy_decode"),
@@ -156,7 +164,7 @@ def test_the_translator_runs_on_the_learners_answers(learners: Path) -> None:
     (own / "07_causal_mask.py").write_text("1 / 0\n")
     wrong = "def count_parameters(module):\n    return module.no_such_name\n"
     (own / "05_count_parameters.py").write_text(wrong)
-    cells = "".join(f"shell.run_cell({one!r})\n" for one in (DATA, TRANSLATOR, COUNT))
+    cells = "".join(f"shell.run_cell({one!r})\n" for one in CELLS)
     done = subprocess.run(
         [sys.executable, "-P", "-c", f"{SHELL}{cells}print(ran)"],
         cwd=learners / "assignments" / UNITS[-1].slug,
@@ -175,9 +183,11 @@ def test_the_translator_runs_on_the_learners_answers(learners: Path) -> None:
     )
     assert words.count("Traceback (most recent call last)") == 1
     assert (
-        "The error comes from your answer to exercise count-parameters of unit 05, "
+        "The error occurred in your answer to exercise count-parameters of unit 05, in "
         f"line 2 of {own / '05_count_parameters.py'}." in words
     )
+    assert words.count("The course provides 05: merge_heads; 07: causal_mask") == 1
+    assert "merge_heads is in transformer.multi_head" in words
     yours = words.split("uses your own")[1].partition(".")[0]
     names = set(re.findall(r"[,:] (\w+)", yours)) - NOT_NEEDED
     assert names > {"MultiHeadAttention", "Decoder", "Transformer", "prune"}
