@@ -224,3 +224,4 @@ def main() -> None:
     lift_limits()
     become_subreaper()
     ForkServer(control, warm_up()).run()
+    os._exit(0)  # unloading torch takes 0.4 s, also in every copy
