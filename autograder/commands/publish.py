@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from autograder.course import Course
     from autograder.publish import Published
 
+NO_ADDRESS = (
+    "The site has no sitemap, 404 page, social card and workflow for GitHub Pages, "
+    "because they need its address. Set `repository` in autograder/course.toml to an "
+    "address on GitHub (found: {repository})."
+)
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `course`."""
@@ -65,6 +71,8 @@ def publish(
         typer.echo(f"{error}\n\nNothing was published.", err=True)
         raise typer.Exit(1) from None
     _tell(folder, course, done)
+    if site and course.book_url() is None:
+        typer.echo(NO_ADDRESS.format(repository=course.repository))
 
 
 def _tell(folder: Path, course: "Course", done: "Published") -> None:

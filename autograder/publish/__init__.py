@@ -1,7 +1,8 @@
 """Write the public repository, which contains only what students may see.
 
 `contents.py` lists the contents, and `self_study.py` lists the additional files of the
-self-study edition. `refusals.py` refuses private or outdated contents.
+self-study edition. `github_pages.py` writes the files with which GitHub serves the
+book. `refusals.py` refuses private or outdated contents.
 `repository.py` makes the commit and replaces the folder in one step.
 """
 

@@ -13,6 +13,7 @@ from nbgrader.utils import compute_checksum
 
 from autograder.course import ENGLISH, GITHUB, TRANSLATIONS, Course, Unit
 from autograder.publish.assistants import assistants_pages
+from autograder.publish.github_pages import WORKFLOW, complete_site, workflow
 from autograder.publish.refusals import (
     ASSISTANTS,
     HINTS_PAGE,
@@ -35,7 +36,10 @@ TEMPLATES = Path(__file__).with_name("templates")
 SITE = "docs"  # GitHub Pages serves a branch from its root or from this folder
 FOLDERS = ("assignments", "book", SITE)
 COPIED = ("LICENSE", "CITATION.cff", "constraints.txt")
-MADE = ("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS)
+MADE = (
+    *("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS),
+    WORKFLOW,
+)
 # The end of the first cell in the self-study edition; its second line sets `mine`.
 USE_MINE = """
 if mine:
@@ -108,11 +112,13 @@ def write_contents(
         (folder / SITE / ".nojekyll").touch()
         later = [unit for unit in course.units if unit not in units]
         make_students(folder / SITE, course, later, guide)
+        complete_site(folder / SITE, course)
     for name in COPIED:
         if (course.root / name).is_file():
             shutil.copyfile(course.root / name, folder / name)
     made = made_files(course, units, site, language, self_study=bool(more))
     for name, text in made.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     for name, content in more.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -217,6 +223,7 @@ def made_files(
         "requirements.txt": requirements,
         "environment.yml": _environment(course),
         ".gitignore": _template("gitignore"),
+        **(workflow(course) if site else {}),
         **assistants_pages(course, None, language, site),
     }
 

@@ -116,6 +116,7 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
             *markdown.messages("\n".join(one.read_text("utf-8") for one in templates)),
             *handed_to(TOLD, (public / "contents.py").read_text("utf-8")),
             *handed_to(TOLD, (public / "assistants.py").read_text("utf-8")),
+            *handed_to(TOLD, (public / "github_pages.py").read_text("utf-8")),
             *handed_to(TOLD, (grader / UNIT_TABLE).read_text("utf-8")),
         ]
         found[PUBLISHED] = [Message(text) for text in sentences]

@@ -106,7 +106,7 @@ def test_the_guide_stays_at_home_in_both_languages(
         write(folder / "instructor.html", "<html>for instructors</html>")
     publish(korean, tmp_path / "ko", language="ko")
     names = {path.name for path in (tmp_path / "ko" / "docs").rglob("*.html")}
-    assert names == {"index.html"}
+    assert names == {"index.html", "404.html"}
     assert (tmp_path / "ko" / "docs" / "ko" / "index.html").is_file()
     assert "docs/ko/index.html" in (tmp_path / "ko" / "README.md").read_text()
 
