@@ -145,7 +145,8 @@ def parse_repository_path(
 ) -> ParsedName:
     """Parse a path whose first `depth` parts lead to a Git clone."""
     stem, version = stem_of(parts[-1])
-    text = without_units(BRANCH.sub("", parts[depth - 1]), slugs)
+    name = _without_classroom(BRANCH.sub("", parts[depth - 1]), slugs)
+    text = without_units(name, slugs)
     return ParsedName(
         "git",
         tuple(_people([text])),
@@ -157,6 +158,18 @@ def parse_repository_path(
         around=_names_of_folders(parts[: depth - 1], slugs),
         inner=parse_path(parts[depth:], slugs),
     )
+
+
+def _without_classroom(name: str, slugs: tuple[str, ...]) -> str:
+    """Drop the classroom from the name of a Classroom 50 repository.
+
+    Such a name is `CLASSROOM-UNIT-LOGIN` in lower case, with `-` between words.
+    """
+    for slug in slugs:
+        unit = re.escape(slug.replace("_", "-"))
+        if found := re.fullmatch(rf"[a-z0-9-]+-({unit}-[a-z0-9-]+)", name):
+            return found[1]
+    return name
 
 
 def match_platform(part: str) -> re.Match[str] | None:

@@ -1,4 +1,4 @@
-"""Define the commands `course gradescope` and `course classroom-github`."""
+"""Define `course gradescope`, `course classroom-github` and `course classroom-50`."""
 
 import re
 from pathlib import Path
@@ -17,12 +17,17 @@ RISK = (
     "Its workflow needs a secret, COURSE_CHECKS_TOKEN. Anyone who can push to a "
     "student's repository can read this secret and the checks."
 )
+IS_PUBLIC = (
+    "Classroom 50 publishes the autograder on GitHub Pages: anyone with its address "
+    "can read the checks and answers. Use it for practice only."
+)
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to `course`."""
     app.command()(gradescope)
     app.command("classroom-github")(classroom_github)
+    app.command("classroom-50")(classroom_50)
 
 
 def gradescope(
@@ -110,3 +115,36 @@ def _take_back(workflow: Path) -> None:
     if workflow.is_file():
         workflow.unlink()
         typer.echo(f"{workflow}: removed. Remove it from students' repositories.")
+
+
+def classroom_50(
+    unit: OneUnit,
+    to: Annotated[Path, typer.Option(help="The folder to write into.")] = Path(
+        "classroom50"
+    ),
+    course_root: Root = None,
+) -> None:
+    """Write Classroom 50's autograder for a unit, and the students' template.
+
+    Classroom 50 publishes the autograder with the unit's checks and answers, so use it
+    for practice only.
+    """
+    from autograder.course import load_course
+    from autograder.platforms.package import (
+        assignment_name,
+        classroom50_files,
+        write_files,
+    )
+
+    course = load_course(course_root)
+    chosen = course.unit(unit)
+    write_files(classroom50_files(course, chosen), to)
+    name = assignment_name(chosen)
+    typer.echo(
+        f"{to / 'autograders' / name}: copy it to CLASSROOM/autograders/{name} in your "
+        "organisation's repository classroom50."
+    )
+    typer.echo(f"{to / 'runtime.json'}: the assignment's runtime.")
+    begin = to / "student" / chosen.slug
+    typer.echo(f"{begin}: what a student's repository begins with.")
+    typer.echo(IS_PUBLIC)

@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.grading.feedback_table import MARKS, number, words_of
 from autograder.grading.outcome import Outcome
 from autograder.platforms.alone import grade_alone, protection, what_to_see_to
+from autograder.platforms.classroom50 import write_scores
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.sandbox.safe_cells import safe_cell
 from autograder.unit import Submission, graded_unit
@@ -73,6 +74,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--summary", type=Path, help="the Markdown file to add to")
     parser.add_argument("--table", type=Path, help="the CSV file to add a line to")
+    parser.add_argument("--scores", type=Path, help="the JSON file for Classroom 50")
     parser.add_argument(
         "--not-fetched", action="store_true", help="add only the line that says so"
     )
@@ -92,6 +94,8 @@ def main() -> int:
             file.write(text)
     if options.table:
         add_to_table(outcome, options.table)
+    if options.scores and outcome.status != "failed":
+        write_scores(outcome, sum(unit.points.values()), options.scores)
     return 0 if outcome.results and outcome.score == outcome.max_score else 1
 
 

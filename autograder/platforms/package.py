@@ -1,8 +1,9 @@
-"""Make the uploads: Gradescope's zip, and the folders for GitHub."""
+"""Make the uploads: Gradescope's zip, and the folders for GitHub and Classroom 50."""
 
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import zipfile
@@ -18,6 +19,8 @@ VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
 DAY = (2020, 1, 1, 0, 0, 0)  # a fixed date, so that equal files give equal zips
 FILE, PROGRAM = 0o100644, 0o100755
 ON_GITHUB = ("install", "grade")
+# Classroom 50's word for the machine that grades; see its page "Advanced Autograding".
+RUNTIME = {"runs-on": "ubuntu-latest", "python": "3.12"}
 
 
 def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
@@ -89,6 +92,34 @@ def github_files(
     for place, name in workflows.items():
         files[place] = filled_in(name, facts).encode()
     return files
+
+
+def classroom50_files(course: Course, unit: Unit) -> dict[str, bytes]:
+    """Return the files for Classroom 50 of a unit: paths in two folders, and contents.
+
+    A folder in `autograders/` is for the organisation's repository `classroom50`, which
+    publishes it, and a folder in `student/` is the template of the students'
+    repositories. `runtime.json` chooses the machine that grades.
+
+    Raises:
+        CourseError: if the unit's notebooks have not been made yet.
+    """
+    facts = {"unit": unit.slug, "index": _index(course), "title": unit.title}
+    begin = f"student/{unit.slug}"
+    files = released(course, unit, begin) | _beside(course, unit, facts, begin)
+    place = f"autograders/{assignment_name(unit)}"
+    for name, content in bundle(course, unit).items():
+        files[f"{place}/grader/{name}"] = content
+    for name in ON_GITHUB:
+        files[f"{place}/grader/{name}"] = filled_in(name, facts).encode()
+    files[f"{place}/autograder.py"] = (TEMPLATES / "autograder.py").read_bytes()
+    files["runtime.json"] = f"{json.dumps(RUNTIME, indent=1)}\n".encode()
+    return files
+
+
+def assignment_name(unit: Unit) -> str:
+    """Return Classroom 50's name of a unit, which may contain no underscore."""
+    return unit.slug.replace("_", "-")
 
 
 def _beside(

@@ -17,7 +17,10 @@ NOON = 1_790_000_000
 @pytest.mark.integration
 @pytest.mark.parametrize("is_zipped", [False, True])
 def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zipped):
-    """A notebook belongs to its repository's student, whatever its name and folder."""
+    """A notebook belongs to its repository's student, whatever its name and folder.
+
+    Classroom 50 puts its classroom in front of the unit.
+    """
     clones = tmp_path / "clones"
     files = {
         "01-tiny-fay/.git/config": b"",
@@ -26,8 +29,8 @@ def test_clones_of_students_repositories(folder, root, numbered, tmp_path, is_zi
         "01-tiny-gus/.git": b"gitdir: elsewhere",
         "01-tiny-gus/01_tiny.ipynb": numbered(2),
         "01-tiny-gus/notes.py": b"",
-        "01-tiny-ida/.git/config": b"",
-        "01-tiny-ida/01_tiny/01_tiny.ipynb": numbered(4),
+        "cs-2026-01-tiny-ida/.git/config": b"",
+        "cs-2026-01-tiny-ida/01_tiny/01_tiny.ipynb": numbered(4),
         "Hal Jordan/course/.git/config": b"",
         "Hal Jordan/course/01_tiny.ipynb": numbered(3),
     }
@@ -104,7 +107,7 @@ def test_what_a_roster_says_of_repositories(folder, root, numbered, tmp_path):
     clones = clones_of(
         tmp_path / "clones",
         {
-            "01-tiny-octocat/work.ipynb": numbered(1),
+            "cs-2026-01-tiny-octocat/work.ipynb": numbered(1),
             "01-tiny-B-Ray/work.ipynb": numbered(2),
             "01-tiny-al/work.ipynb": numbered(3),
             "01-tiny-b-ray - Kim Lee/work.ipynb": numbered(5),  # the message names two
