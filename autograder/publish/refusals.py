@@ -168,14 +168,18 @@ def _refuse_changed_by_hand(target: Path, places: Sequence[str]) -> None:
 
     The README below our last line belongs to the instructor.
     """
-    found = git(target, "log", "--format=%h %s").splitlines()
-    ours = [line.split()[0] for line in found if SUBJECT in line]
+    log = git(target, "log", "--format=%h %s").splitlines()
+    ours = [line.split()[0] for line in log if SUBJECT in line]
     if not ours:
         return
-    names = git(target, "diff", "--name-only", ours[0], "HEAD", "--", *places)
-    for name in names.splitlines():
+    found = ("diff", "--name-only", ours[0], "HEAD")
+    added = git(target, *found, "--diff-filter=A", "--", *places).splitlines()
+    for name in git(target, *found, "--", *places).splitlines():
         if name == README and _same_readme(target, ours[0]):
             continue
+        if name in added:
+            what = "was added here, where publishing writes its own files"
+            raise refuse(target / name, what, "rename or remove it, and commit")
         what = "was changed here since it was published, and that would be lost"
         remedy = "change it in the private course; here, "
         remedy += f"`git checkout {ours[0]} -- {name}`, and commit"

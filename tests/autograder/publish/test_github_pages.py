@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from autograder.assemble import assemble
 from autograder.commands.app import app
 from autograder.course import Course, load_course
-from autograder.publish import publish
+from autograder.publish import PublishError, publish
 from autograder.publish.github_pages import (
     CARD,
     CARD_SIZE,
@@ -26,6 +26,7 @@ from autograder.publish.github_pages import (
     complete_site,
     workflow,
 )
+from autograder.publish.repository import NOBODY, git
 
 ROOT = Path(__file__).resolve().parents[3]
 ADDRESS = "https://pocket.github.io/course/"
@@ -70,6 +71,20 @@ def test_a_repository_on_github_deploys_its_site_without_building(
     assert (public / upload["with"]["path"] / NOT_FOUND).is_file()
     publish(course, public, site=False)
     assert not (public / WORKFLOW).exists() and not (public / "docs").exists()
+
+
+def test_a_workflow_of_the_instructors_own_is_not_replaced(
+    course: Course, tmp_path: Path
+) -> None:
+    public = tmp_path / "public"
+    publish(course, public, site=False)
+    write(public / WORKFLOW, "name: Mine\n")
+    git(public, "add", "-A")
+    git(public, *NOBODY, "commit", "-qm", "Deploy my site")
+    with pytest.raises(PublishError, match="was added here") as caught:
+        publish(course, public)
+    assert WORKFLOW in str(caught.value)
+    assert (public / WORKFLOW).read_text() == "name: Mine\n"
 
 
 def test_the_404_page_leads_to_the_front_pages_from_any_depth(
