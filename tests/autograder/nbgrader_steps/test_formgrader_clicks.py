@@ -12,6 +12,7 @@ import pytest
 from axe import barriers
 from chromium import Browser, browser
 from guide_pictures.jupyter_server import jupyter_server
+from nbgrader.api import Gradebook
 from tiny_grading import UNIT, grade, submission
 from typer.testing import CliRunner
 
@@ -92,6 +93,53 @@ def test_manual_grading_leads_from_answer_to_answer(page):
     page.locator(".next a").first.click()
     page.wait_for_url(lambda url: url.split("?")[0] != first.split("?")[0])
     page.locator("#why").wait_for()
+
+
+FOCUSED = "id => document.activeElement.id === id"
+
+
+def type_with_focus_on(page, field: str, keys: str) -> None:
+    """Type into the field that has the focus, and test which one has it."""
+    page.wait_for_function(FOCUSED, arg=field)
+    page.keyboard.type(keys)
+
+
+def test_keys_give_points_and_a_comment_and_lead_to_the_next_answer(page, taught):
+    click(page, "Manual Grading")
+    click(page, UNIT)
+    click(page, UNIT)
+    page.get_by_text("Submission #1").first.click()
+    given = iter(("11", "12", "13"))
+    type_with_focus_on(page, "why", next(given))
+    page.keyboard.press("Tab")
+    type_with_focus_on(page, "why-comment", "Well")
+    page.keyboard.press("Enter")  # a new line of the comment
+    page.keyboard.type("said.")
+    pages = [page.url.partition("?")[0]]
+    for points in given:
+        page.keyboard.press("Control+Enter" if points == "12" else "Enter")
+        page.wait_for_url(lambda url: url.partition("?")[0] not in pages)
+        pages.append(page.url.partition("?")[0])
+        type_with_focus_on(page, "why", points)
+    page.keyboard.press("Enter")  # after the last answer
+    page.wait_for_url(f"**/gradebook/{UNIT}/{UNIT}")
+    with Gradebook(f"sqlite:///{taught}/gradebook.db") as gradebook:
+        grades = [gradebook.find_grade("why", UNIT, UNIT, who) for who in GRADED]
+        assert {one.manual_score for one in grades} == {11, 12, 13}
+        assert {one.extra_credit for one in grades} <= {None, 0}
+        said = [gradebook.find_comment("why", UNIT, UNIT, who) for who in GRADED]
+        assert "Well\nsaid." in {one.manual_comment for one in said}
+
+
+def test_the_extra_credit_is_below_the_comment_and_fields_have_names(page):
+    click(page, "Manual Grading")
+    click(page, UNIT)
+    click(page, UNIT)
+    page.get_by_text("Submission #1").first.click()
+    tops = []
+    for name in ("Points for why", "Comment on why", "Extra credit for why"):
+        tops.append(page.get_by_label(name, exact=True).bounding_box()["y"])
+    assert tops == sorted(tops)
 
 
 AT_ITS_MIDDLE = """link => {
