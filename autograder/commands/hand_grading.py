@@ -52,9 +52,11 @@ def marks(
 
     The rubric, made from the model answers, is in the folder of the tables. Fill in
     `points` or its parts, and `comment`. @NAME inserts the comment of that name from
-    comments.csv. An empty row changes nothing. If any row has an error, the command
-    reads in nothing.
+    comments.csv. An empty row changes nothing, except that a row with `same as` gets
+    the marks of the student named there, whose answer is equal. If any row has an
+    error, the command names all errors and reads in nothing.
     """
+    from autograder.collect.warnings import several
     from autograder.unit import graded_unit, written_points
     from autograder.written import marks_table
     from autograder.written.rubric import rubrics_of, write_rubric
@@ -69,12 +71,18 @@ def marks(
         place = to or folder.root / "marks"
         graders = [name.strip() for name in among.split(",") if name.strip()]
         _require_room(folder, graded, rubrics, place, graders)
-        made = marks_table.write_tables(
+        made, equal = marks_table.write_tables(
             folder, graded, rubrics, place, graders, anonymous
         )
         rubric = place / f"{slug}-rubric.md"
         write_rubric(rubrics, rubric)
         show(console, *made, f"Rubric: {rubric}")
+        if equal:
+            show(
+                console,
+                f"{several(equal, 'answer')} with `same as` equal another answer, and "
+                "get its marks unless you fill in their rows.",
+            )
         show(console, f"Fill them in, then: course marks {slug[:2]} --take FILE")
         return
     _take(folder, graded, rubrics, take)
@@ -148,9 +156,9 @@ def _take(
 
     try:
         kept = kept_comments(folder)
-        found = read_tables(paths, kept, rubrics)
+        found, faults = read_tables(paths, kept, rubrics)
         with renewed(folder, unit.slug):
-            new = take(folder, unit, found)
+            new = take(folder, unit, found, faults)
             rows = several(len(found), "row")
             show(Console(), f"{unit.slug}: {rows} read, {new} of them new.")
             if names := unknown_names(found):

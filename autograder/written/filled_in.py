@@ -2,6 +2,8 @@
 
 A comment is text, or names of comments in `comments.csv` in the class's folder.
 `@units` stands for the text next to `units` in that file.
+
+An empty cell of a row with `same as` has the value of the row that it names.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograder.atomic_write import text_of_table
@@ -19,10 +21,10 @@ from autograder.grading.feedback_table import number
 from autograder.sandbox.safe_cells import unquoted
 from autograder.written.rubric import Rubric
 
-COMMENTS = "comments.csv"
+COMMENTS, SAME_AS = "comments.csv", "same as"
 KEPT = re.compile(r"(?<!\w)@([\w-]+)")
 NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # start of `comments.csv`
-NAMED_FAULTS = 12  # shown at most
+NAMED_FAULTS = 50  # shown at most
 SLACK = 0.005  # rounding allowed in the sum of parts: two digits are shown
 
 
@@ -32,39 +34,74 @@ class MarksError(ValueError):
 
 @dataclass
 class Mark:
-    """A human's marks for one answer; None or empty leaves a value unchanged."""
+    """A human's marks for one answer; None or empty leaves a value unchanged.
+
+    `same_as` is the student whose equal answer has the values of this row's empty
+    cells, or "".
+    """
 
     student: str
     question: str
     points: float | None = None
     comment: str = ""
     place: str = field(default="", compare=False)
+    same_as: str = field(default="", compare=False)
 
 
 def read_tables(
     paths: Iterable[Path], kept: Mapping[str, str], rubrics: Sequence[Rubric]
-) -> list[Mark]:
-    """Read tables that were filled in.
+) -> tuple[list[Mark], list[str]]:
+    """Read tables that were filled in, as far as their cells can be understood.
 
     Args:
         paths: the files.
         kept: the named comments.
         rubrics: the rubrics of the unit's questions.
 
-    Raises:
-        MarksError: with the rows, if a cell cannot be understood.
+    Returns:
+        The marks of each row, and each slip with its row.
     """
     by_name = {one.name: one for one in rubrics}
     marks: list[Mark] = []
     faults: list[str] = []
     for path in paths:
-        for place, cells in _rows(path):
-            try:
-                marks.append(_mark(place, cells, kept, by_name))
-            except MarksError as error:
-                faults.append(str(error))
-    refuse(faults)
-    return marks
+        try:
+            rows = [*_rows(path)]
+        except MarksError as error:
+            faults.append(str(error))
+            continue
+        for place, cells in rows:
+            if rubric := by_name.get(cells["question"]):
+                marks.append(_mark(place, cells, kept, rubric, faults))
+            else:
+                names = ", ".join(by_name)
+                faults.append(
+                    f"{place}: there is no question {cells['question']!r}: {names}."
+                )
+    return marks, faults
+
+
+def with_equal_answers(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
+    """Give each row with `same as` the values of the row that it names.
+
+    Returns:
+        The marks, and the rows whose named row is in no table.
+    """
+    known = {(one.student, one.question): one for one in marks}
+    found, faults = [], []
+    for mark in marks:
+        if not mark.same_as:
+            found.append(mark)
+        elif first := known.get((mark.same_as, mark.question)):
+            points = first.points if mark.points is None else mark.points
+            comment = mark.comment or first.comment
+            found.append(replace(mark, points=points, comment=comment))
+        else:
+            faults.append(
+                f"{mark.place}: no row of {mark.same_as!r}, whose answer is the same: "
+                "take the table with that row too, or empty `same as`."
+            )
+    return found, faults
 
 
 def refuse(faults: Sequence[str]) -> None:
@@ -114,45 +151,48 @@ def _mark(
     place: str,
     cells: Mapping[str, str],
     kept: Mapping[str, str],
-    rubrics: Mapping[str, Rubric],
+    rubric: Rubric,
+    faults: list[str],
 ) -> Mark:
-    rubric = rubrics.get(cells["question"])
-    if rubric is None:
-        raise MarksError(
-            f"{place}: there is no question {cells['question']!r}: "
-            f"{', '.join(rubrics)}."
-        )
+    """Return the marks of one row, and add its slips to `faults`."""
+    before = len(faults)
     parts = [
-        _points(place, cells[key], limit)
+        _points(place, cells[key], limit, faults)
         for n, limit in enumerate(rubric.parts, 1)
         if cells.get(key := f"part {n}")
     ]
     if parts and len(parts) < len(rubric.parts):
-        raise MarksError(
+        faults.append(
             f"{place}: {len(parts)} of {len(rubric.parts)} parts are given: write 0 "
             "where one earns nothing."
         )
-    points = _points(place, cells["points"], rubric.points) if cells["points"] else None
-    if parts and points is not None and abs(points - sum(parts)) > SLACK:
-        raise MarksError(
-            f"{place}: points {number(points)}, but the parts add up to "
+    points = None
+    if cells["points"]:
+        points = _points(place, cells["points"], rubric.points, faults)
+    has_both = bool(parts) and points is not None and len(faults) == before
+    if has_both and abs((points or 0) - sum(parts)) > SLACK:
+        faults.append(
+            f"{place}: points {number(points or 0)}, but the parts add up to "
             f"{number(sum(parts))}: empty one of the two."
         )
     comment = KEPT.sub(
         lambda found: kept.get(found[1], found[0]), cells.get("comment", "")
     )
     given = sum(parts) if parts else points
-    return Mark(cells["student"], rubric.name, given, comment, place)
+    same_as = cells.get(SAME_AS, "")
+    return Mark(cells["student"], rubric.name, given, comment, place, same_as)
 
 
-def _points(place: str, text: str, most: float) -> float:
+def _points(place: str, text: str, most: float, faults: list[str]) -> float:
+    """Return the points in a cell, or 0 and a slip in `faults`."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:
         points = -1.0
-    if not 0 <= points <= most:
-        raise MarksError(f"{place}: {text!r}: expected points, 0 to {number(most)}.")
-    return points
+    if 0 <= points <= most:
+        return points
+    faults.append(f"{place}: {text!r}: expected points, 0 to {number(most)}.")
+    return 0.0
 
 
 def kept_comments(folder: ClassFolder) -> dict[str, str]:

@@ -2,7 +2,8 @@
 
 A row is one answer. Points are in `points`, or for each part in `part 1`, `part 2` …. A
 comment is text, or the names of comments in `comments.csv`. An empty row changes
-nothing. `filled_in.py` reads the filled-in tables.
+nothing, except that a row with `same as` gets the marks of an equal answer.
+`filled_in.py` reads the filled-in tables.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from autograder.grading.feedback_table import number
 from autograder.grading.outputs import safe_text
 from autograder.sandbox.safe_cells import is_number, quoted
 from autograder.unit import GradedUnit
-from autograder.written.filled_in import Mark, refuse
+from autograder.written.filled_in import SAME_AS, Mark, refuse, with_equal_answers
 from autograder.written.reading import answers_to
 from autograder.written.rubric import Rubric
 from autograder.written.settling import how_settled
+from autograder.written.substance import Answer
 
 LONGEST = 30_000  # characters of an answer; a spreadsheet's cell holds 32,767
-FIXED = ("student", "question", "of")
+FIXED = ("student", "question", "of", SAME_AS)
 
 
 def write_tables(
@@ -37,35 +39,62 @@ def write_tables(
     place: Path,
     graders: Sequence[str] = (),
     is_anonymous: bool = False,
-) -> list[Path]:
+) -> tuple[list[Path], int]:
     """Write a table for each grader, with answers and the marks given so far.
 
-    Answers are distributed by student, in an order that does not depend on names.
+    Answers are distributed by student, in an order that does not depend on names. Equal
+    answers go to the same grader: one row has the marks, and the others are at the end.
 
     Returns:
-        The files.
+        The files, and how many answers equal the answer of another row.
     """
     given = given_by_hand(folder, unit.slug)
     students = sorted(given, key=lambda one: code_of(unit.slug, one))
     answers = answers_to(folder, unit, students, [one.name for one in rubrics])
     parts = max((len(one.parts) for one in rubrics), default=0)
     heading = [*FIXED, *(f"part {n + 1}" for n in range(parts))]
-    made = []
-    for turn, grader in enumerate(graders or [""]):
-        rows = [[*heading, "points", "comment", "answer"]]
-        for student in students[turn :: len(graders) or 1]:
-            who = code_of(unit.slug, student) if is_anonymous else student
-            for one in rubrics:
-                if answer := answers[one.name].get(student):
-                    own = given[student].get(one.name, ("", ""))
-                    fixed = [who, one.name, number(one.points), *[""] * parts]
-                    rows.append([*fixed, *own, answer.text[:LONGEST]])
-        made.append(table_of(place, unit.slug, grader))
-        _write(made[-1], rows)
+    made = [table_of(place, unit.slug, grader) for grader in graders or [""]]
+    turns = {student: n % len(made) for n, student in enumerate(students)}
+    rows: list[list[list[str]]] = [[] for _ in made]
+    equal: list[list[list[str]]] = [[] for _ in made]
+    for one in rubrics:
+        own = {who: given[who].get(one.name, ("", "")) for who in students}
+        firsts = first_of_equals(answers[one.name], own)
+        for who, answer in answers[one.name].items():
+            first = firsts.get(who, "")
+            named = [code_of(unit.slug, x) if x and is_anonymous else x
+                     for x in (who, first)]  # fmt: skip
+            fixed = [named[0], one.name, number(one.points), named[1], *[""] * parts]
+            marks = ("", "") if first and own[who] == own[first] else own[who]
+            row = [*fixed, *marks, answer.text[:LONGEST]]
+            (equal if first else rows)[turns[first or who]].append(row)
+    for path, plain, others in zip(made, rows, equal, strict=True):
+        others.sort(key=lambda row: row[1 : len(FIXED)])  # equal answers together
+        _write(path, [[*heading, "points", "comment", "answer"], *plain, *others])
     if is_anonymous:
         _keep_codes(folder, unit.slug, students)
     _remember(folder, unit.slug, given)
-    return made
+    return made, sum(map(len, equal))
+
+
+def first_of_equals(
+    answers: Mapping[str, Answer], given: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
+    """Return, for each answer that equals another, the student whose row has the marks.
+
+    Case, spaces and a final full stop do not count. An answer with a picture equals no
+    other. The first student with points has the marks, or else the first student.
+    """
+    groups: dict[str, list[str]] = {}
+    for student, answer in answers.items():
+        if not answer.has_picture:
+            words = " ".join(answer.text.casefold().split())
+            groups.setdefault(words.rstrip(".!? "), []).append(student)
+    found = {}
+    for students in groups.values():
+        first = next((one for one in students if given[one][0]), students[0])
+        found |= {one: first for one in students if one != first}
+    return found
 
 
 def table_of(place: Path, slug: str, grader: str = "") -> Path:
@@ -126,7 +155,7 @@ def _newer(
         if own and now and before is not None and now not in (before, own):
             faults.append(
                 f"{mark.place}: {own} points, but the gradebook has {now}, which were "
-                "given after this table was written. Empty the row's points to keep "
+                f"given after this table was written. Write {now} into the row to keep "
                 f"{now}, or enter {own} in formgrader."
             )
     return faults
@@ -155,20 +184,33 @@ def _harmless(text: str) -> str:
     return plain if is_number(plain) else quoted(plain)
 
 
-def take(folder: ClassFolder, unit: GradedUnit, marks: Sequence[Mark]) -> int:
+def take(
+    folder: ClassFolder,
+    unit: GradedUnit,
+    marks: Sequence[Mark],
+    faults: Sequence[str] = (),
+) -> int:
     """Write marks into the gradebook, all or none, and return how many were new.
 
+    Args:
+        folder: the class.
+        unit: the unit.
+        marks: the marks of all rows.
+        faults: the slips that reading the rows has found.
+
     Raises:
-        MarksError: if a student does not exist, two rows contradict each other, or the
-            points are older than those in the gradebook.
+        MarksError: with all slips, if there are any, if a student does not exist, two
+            rows contradict each other, or the points are older than those in the
+            gradebook.
     """
     new = 0
+    marks, unfound = with_equal_answers(marks)
     with Gradebook(folder.db_url) as gradebook:
         submissions = gradebook.assignment_submissions(unit.slug)
         students = {item.student.id for item in submissions}
         codes = {code_of(unit.slug, one): one for one in students}
         seen: dict[tuple[str, str], Mark] = {}
-        faults = []
+        faults = [*faults, *unfound]
         for mark in marks:
             student = codes.get(mark.student, mark.student)
             before = seen.setdefault((student, mark.question), mark)

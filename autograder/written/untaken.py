@@ -8,7 +8,7 @@ from pathlib import Path
 from autograder.classroom.folder import ClassFolder
 from autograder.grading.outputs import safe_text
 from autograder.unit import GradedUnit
-from autograder.written.filled_in import Mark, MarksError, kept_comments, read_tables
+from autograder.written.filled_in import Mark, kept_comments, read_tables
 from autograder.written.marks_table import code_of, given_by_hand
 from autograder.written.rubric import Rubric
 
@@ -41,11 +41,8 @@ def _holds_more(
     given: Mapping[str, Mapping[str, tuple[str, str]]],
 ) -> bool:
     """Return whether a table has marks that were not imported, or cannot be read."""
-    try:
-        marks = read_tables([path], kept, rubrics)
-    except MarksError:
-        return True
-    return any(
+    marks, faults = read_tables([path], kept, rubrics)
+    return bool(faults) or any(
         _is_new(mark, *given.get(mark.student, {}).get(mark.question, ("", "")))
         for mark in marks
     )

@@ -3,12 +3,13 @@
 import csv
 import io
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
 from sets import first_of
-from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores
+from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
@@ -22,12 +23,31 @@ pytestmark = [
 THREE = ("half-done", "mistake-1", "perfect-one")
 
 
+BEGINNINGS = dict(zip(THREE, ("As the", "Since the", "Because the"), strict=True))
+
+
+@pytest.fixture(scope="module")
+def graded(make_classroom: Callable, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Grade a class of three, each with a different answer."""
+    root = make_classroom(tmp_path_factory.mktemp("graded") / "class")
+    only(root, *THREE)
+    for student, words in BEGINNINGS.items():
+        path = submission(root, student)
+        path.write_text(path.read_text().replace("Because the", words))
+    assert grade(root).exit_code == 0
+    return root
+
+
 @pytest.fixture
-def marked(classroom: Path) -> Path:
-    """Return a graded class of three."""
-    only(classroom, *THREE)
-    assert grade(classroom).exit_code == 0
-    return classroom
+def marked(graded: Path, tmp_path: Path) -> Path:
+    """Return a copy of the graded class."""
+    return shutil.copytree(graded, tmp_path / "class")
+
+
+def make_answers_equal(root: Path) -> None:
+    for student, words in BEGINNINGS.items():
+        path = root / "autograded" / student / UNIT / f"{UNIT}.ipynb"
+        path.write_text(path.read_text().replace(words, "Because the"))
 
 
 def course(root: Path, *words: object, status: int = 0) -> str:
@@ -54,6 +74,7 @@ def comment(root: Path, student: str) -> str | None:
 
 
 def test_points_and_comments_come_back(marked):
+    assert grade(marked).exit_code == 0  # the copy's pages are then up to date
     assert "Rubric:" in course(marked, "marks", "01")
     path = marked / "marks" / f"{UNIT}.csv"
     table = rows(path)
@@ -238,3 +259,59 @@ def test_a_grader_named_twice_is_asked_about(marked):
     said = course(marked, "marks", "01", "--among", "ann, bo,Ann", status=2)
     assert "--among ann,bo,Ann names a grader twice" in said
     assert not (marked / "marks").exists()
+
+
+def first_and_others(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the row that has the marks of equal answers, and the rows that follow."""
+    first, *others = rows(path)
+    assert first["same as"] == ""
+    assert {row["same as"] for row in others} == {first["student"]}
+    return first, others
+
+
+def test_equal_answers_get_one_mark_with_exceptions(marked):
+    make_answers_equal(marked)
+    said = course(marked, "marks", "01", "--anonymous")
+    assert "2 answers with `same as` equal another answer" in said
+    path = marked / "marks" / f"{UNIT}.csv"
+    first, (same, other) = first_and_others(path)
+    first |= {"points": "7", "comment": "@zero"}
+    (marked / "comments.csv").write_text("name,text\nzero,Zero is neutral.\n")
+    fill(path, [first, same, other | {"points": "9"}])
+    course(marked, "marks", "01", "--take", path)
+    given = {
+        key[0]: value[1] for key, value in cells(marked).items() if key[1] == "why"
+    }
+    assert sorted(given.values()) == [7, 7, 9]
+    assert {comment(marked, who) for who in THREE} == {"Zero is neutral."}
+    course(marked, "marks", "01")  # the row with the exception now has its points
+    first, others = first_and_others(path)
+    assert [row["points"] for row in (first, *others)] == ["7", "", "9"]
+    fill(path, [first | {"comment": "Zero changes nothing."}, *others])
+    assert "2 of them new" in course(marked, "marks", "01", "--take", path)
+    said = [comment(marked, who) for who in given if given[who] == 7]
+    assert said == ["Zero changes nothing."] * 2
+
+
+def test_a_comment_of_the_class_can_change_everywhere(marked):
+    course(marked, "marks", "01")
+    path = marked / "marks" / f"{UNIT}.csv"
+    fill(path, [{**row, "points": "3", "comment": "@zero"} for row in rows(path)])
+    for text in ("Zero is neutral.", "Zero changes nothing."):
+        (marked / "comments.csv").write_text(f"zero,{text}\n")
+        assert "3 of them new" in course(marked, "marks", "01", "--take", path)
+        assert {comment(marked, who) for who in THREE} == {text}
+
+
+def test_equal_answers_go_to_one_grader_and_other_tables_are_not_needed(marked):
+    make_answers_equal(marked)
+    course(marked, "marks", "01", "--among", "ann,bo")
+    tables = [rows(marked / "marks" / f"{UNIT}-{who}.csv") for who in ("ann", "bo")]
+    assert [len(table) for table in tables] == [3, 0]
+    path = marked / "part.csv"
+    fill(path, [row | {"points": "many"} for row in tables[0][1:]])
+    said = course(marked, "marks", "01", "--take", path, status=2)
+    first = tables[0][0]["student"]
+    for place in (2, 3):
+        assert f"row {place}: 'many': expected points, 0 to 30." in said
+        assert f"row {place}: no row of {first!r}, whose answer is the same" in said
