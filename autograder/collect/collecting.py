@@ -24,6 +24,7 @@ from autograder.collect.import_report import (
 from autograder.collect.incoming import CLONE, IncomingFiles, IncomingNotebook, LeftOut
 from autograder.collect.match_students import StudentMatcher
 from autograder.collect.merge_rosters import as_csv, join
+from autograder.collect.name_cleaning import full_name
 from autograder.collect.platform_names import ParsedName
 from autograder.collect.quarantine import Quarantine
 from autograder.collect.rename_students import is_graded, move, moves_of
@@ -37,6 +38,7 @@ from autograder.collect.sorting import SortedNotebook, Sorter
 from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.submission_store import (
     AS_GIVEN_OUT,
+    ROSTER,
     STORE,
     TIME,
     Record,
@@ -45,10 +47,15 @@ from autograder.collect.submission_store import (
     why_not,
 )
 from autograder.collect.times import Times, due_of, read_times
-from autograder.collect.warnings import several, strays, two_ids, warnings_about_times
+from autograder.collect.warnings import (
+    other_logins,
+    several,
+    strays,
+    two_ids,
+    warnings_about_times,
+)
 from autograder.late_rule import late_rule_of
 
-ROSTER = "roster.csv"
 OF_THE_KIT = "is a module that students are given"
 EMPTY = "is of a repository without a notebook"
 GIVEN = "put aside before, and now taken as this student's"
@@ -182,6 +189,7 @@ class _Collecting:
         self.roster = self.given = self.matcher.roster = joined.roster
         self.done.moved = dict(joined.moves)
         self.done.warnings += two_ids(joined.graded)
+        self.done.warnings += other_logins(joined.logins)
 
     def run(self, reading: IncomingFiles) -> Collected:
         """Sort, store and install all files, and then list the missing students."""
@@ -317,6 +325,10 @@ class _Collecting:
         known = set(self.roster.students) | self.matcher.created
         if not self.roster.is_given:
             known |= {path.name for path in self.submitted.glob("*") if path.is_dir()}
+        self.done.report.names = {
+            one.id: full_name(one.first, one.last)
+            for one in self.roster.students.values()
+        }
         for slug in slugs:
             has = {path.parent.name for path in self.submitted.glob(f"*/{slug}")}
             before = sent_instead(self.folder.root, slug).keys()

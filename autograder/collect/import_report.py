@@ -62,6 +62,7 @@ class ImportReport:
         name: the name of the folder or the archive.
         results: one result for each file.
         missing: unit to the students who sent nothing.
+        names: student to name, for students whose name is known.
         page: the path of the page once it is written; the table is in the same folder.
     """
 
@@ -69,6 +70,7 @@ class ImportReport:
     page: Path = Path()
     results: list[ImportResult] = field(default_factory=list)
     missing: dict[str, list[str]] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
 
     def of(self, *states: str) -> list[ImportResult]:
         """Return the files with one of these states, in order."""
@@ -96,6 +98,13 @@ class ImportReport:
                 if student not in done:
                     found.setdefault(student, []).append(result)
         return found
+
+    def missing_by_name(self, slug: str) -> list[str]:
+        """Return the ids of the students who sent nothing, with the known names."""
+        named = ((one, self.names.get(one, "")) for one in self.missing[slug])
+        return [
+            f"{one} ({name})" if name and name != one else one for one, name in named
+        ]
 
     def write(self, root: Path, source: Path) -> None:
         """Write the page and the table, replacing those of the same source and units.

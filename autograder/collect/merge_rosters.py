@@ -25,6 +25,7 @@ FIELDS = {
     "team": "team",
     "identifier": "participant",
     "github": "github",
+    "section": "section",
 }  # heading of the stored roster, and the field of `Student` in that column
 
 
@@ -36,11 +37,13 @@ class Joined:
         roster: the students, with the ids that are valid from now on.
         moves: old id to new id, for students who get the new roster's id.
         graded: old id to new id, for graded students, who keep the old id.
+        logins: id to the new login, for students whose login has changed.
     """
 
     roster: Roster
     moves: Mapping[str, str]
     graded: Mapping[str, str]
+    logins: Mapping[str, str]
 
 
 def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joined:
@@ -59,6 +62,8 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
     students = []
     moves: dict[str, str] = {}
     graded: dict[str, str] = {}
+    logins: dict[str, str] = {}
+    kept = 0
     for one in given.students.values():
         if old := same.get(one.id):
             unsaid = set(FIELDS.values()) - _said(given.columns) - {"id"}
@@ -66,12 +71,17 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
             is_same_id = fold_id(old.id) == fold_id(one.id)
             if one.has_own_id and not is_same_id:
                 (graded if is_graded(old.id) else moves)[old.id] = one.id
+            kept += is_same_id
+            if not (one.has_own_id or is_same_id):
+                logins[old.id] = one.id
             stays = old.id in graded or not one.has_own_id or is_same_id
             students.append(replace(new, id=old.id) if stays else new)
         else:
             students.append(one)
     columns = given.columns | before.columns
-    return Joined(Roster(students, is_given=True, columns=columns), moves, graded)
+    roster = Roster(students, is_given=True, columns=columns)
+    # If most ids differ, they are of another kind, such as Moodle's and not Canvas's.
+    return Joined(roster, moves, graded, logins if len(logins) < kept else {})
 
 
 def as_csv(roster: Roster) -> bytes:

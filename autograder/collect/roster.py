@@ -17,6 +17,7 @@ from autograder.collect.name_cleaning import (
     folder_name,
     letters,
 )
+from autograder.collect.submission_store import ROSTER, STORE
 from autograder.collect.tables import (
     HEADINGS,
     ID_BY_HAND,
@@ -43,6 +44,7 @@ class Student:
     team: str = ""
     participant: str = ""
     github: str = ""
+    section: str = ""
     has_own_id: bool = True  # not from a platform, an address or a name
     row: int = field(default=0, compare=False)  # in the table, counted from 1
 
@@ -325,6 +327,7 @@ def student_of(
         row.get("team", ""),
         participant,
         row.get("github", ""),
+        row.get("section", ""),
         has_own_id=is_by_hand and bool(row.get("id")),
         row=number,
     )
@@ -355,6 +358,17 @@ def _refuse_equal_ids(path: Path, students: list[Student]) -> None:
             f"{rows}: the ids {other.id!r} and {student.id!r} differ only in upper and "
             "lower case, which many file systems do not tell apart."
         )
+
+
+def sections_in(root: Path) -> dict[str, str]:
+    """Return each student's section in the roster that the class's folder keeps.
+
+    Raises:
+        CollectError: if the kept roster is damaged.
+    """
+    path = root / STORE / ROSTER
+    students = read_roster(path).students.values() if path.is_file() else ()
+    return {one.id: one.section for one in students}
 
 
 def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:

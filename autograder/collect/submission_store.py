@@ -14,7 +14,7 @@ from nbgrader.utils import parse_utc
 
 from autograder.atomic_write import atomic_write
 
-STORE = "collected"
+STORE, ROSTER = "collected", "roster.csv"
 RECORDS = "submissions.json"
 TIME = "%Y-%m-%d %H:%M:%S"
 AS_GIVEN_OUT = "as it was given out"

@@ -58,13 +58,14 @@ HEADINGS = {
     "team": """team; team name; group; group name; groups; Gruppe; Gruppenname; groupe;
         équipe; grupo; equipo; 팀; 조; 모둠; 그룹; 组; 小组; 分组; 組; 小組;
         グループ; チーム""",
+    "section": "section; sections",  # Canvas's
 }
 # Platform columns that collecting does not need.
-NOT_NEEDED = """sis user id; section; root account; status; grade; maximum grade;
+NOT_NEEDED = """sis user id; root account; status; grade; maximum grade;
     grade can be changed; last modified (submission); last modified (grade);
     feedback comments; online text; role; roles; last access; notes; points; score;
     total score; max points; submission id; submission time; view count;
-    end-of-line indicator; sections; institution; department; 비고; 학과; 학년; 备注;
+    end-of-line indicator; institution; department; 비고; 학과; 학년; 备注;
     Status; Bewertung; Bestwertung; Studiengang; Abschluss; Fachsemester; Bemerkung"""
 NOT_NEEDED_ON_CANVAS = re.compile(
     r".*\(\d+\)|.*\b(?:current|final|unposted)\b.*\b(?:score|grade|points)", re.I

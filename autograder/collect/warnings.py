@@ -83,6 +83,18 @@ def two_ids(graded: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(f"{several(len(graded), 'student')}", words)]
 
 
+def other_logins(logins: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return a warning about students who keep their id although the login changed."""
+    if not logins:
+        return []
+    pairs = [f"{old} is {new} there" for old, new in sorted(logins.items())]
+    words = (
+        f"with a login in the roster that differs from the id here: {_first(pairs)}. "
+        "The ids here stay. To replace them, give the roster a column `id`"
+    )
+    return [(f"{several(len(logins), 'student')}", words)]
+
+
 def _first(names: Sequence[str]) -> str:
     rest = len(names) - NAMED
     return ", ".join(names[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -128,7 +128,8 @@ def last_lines_of(done: "Collected") -> list[str]:
 
     report = done.report
     lines = [
-        f"{slug}: {len(students)} missing{': ' if students else ''}{some(students)}"
+        f"{slug}: {len(students)} missing{': ' if students else ''}"
+        f"{some(report.missing_by_name(slug))}"
         for slug, students in report.missing.items()
     ]
     if report.of(PUT_ASIDE):

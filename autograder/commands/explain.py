@@ -72,7 +72,7 @@ def _cells(course_root: Path, report: "ClassReport") -> list[str]:
     headings = canvas_headings(course_root, report)
     heading = headings[0] if len(headings) == 1 else ""
     tables = {
-        "canvas": list(canvas.score_rows(report, heading)),
+        "canvas": list(canvas.score_rows(report, heading, {})),
         "moodle": list(moodle.score_rows(replace(report, note=""))),
     }
     row = report.rows[0]

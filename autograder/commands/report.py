@@ -40,6 +40,8 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     most common mistakes, the repaired and refused submissions, and the grading times.
     """
     from autograder.class_report import write_page
+    from autograder.collect import CollectError
+    from autograder.collect.roster import sections_in
     from autograder.course import CourseError
     from autograder.gradebook import GradebookError
     from autograder.platforms.scores import write_scores
@@ -47,7 +49,8 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
     log_warnings(course_root)
     try:
         found = gathered(course_root, unit)
-    except (CourseError, GradebookError, FileNotFoundError) as error:
+        sections = sections_in(course_root.resolve())
+    except (CollectError, CourseError, GradebookError, FileNotFoundError) as error:
         complain(error)
         raise typer.Exit(2) from None
     place = to or course_root.resolve() / "report"
@@ -63,7 +66,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
         )
     headings = canvas_headings(course_root, found)
     certain = headings[0] if len(headings) == 1 else ""
-    for path in write_scores(found, place, certain):
+    for path in write_scores(found, place, certain, sections):
         typer.echo(path)
     show(Console(), _about_canvas(headings, found.slug))
 

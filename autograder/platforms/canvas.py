@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import nbformat
@@ -54,7 +54,9 @@ def _as_notebook(page: Page) -> str:
     return nbformat.writes(new_notebook(cells=[cell], metadata={"kernelspec": KERNEL}))
 
 
-def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]]:
+def score_rows(
+    report: ClassReport, heading: str, sections: Mapping[str, str]
+) -> Iterator[Sequence[str]]:
     """Yield the rows of a file that Canvas's gradebook imports.
 
     Canvas identifies a student by its own number or by the login. If no assignment has
@@ -62,8 +64,8 @@ def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]
 
     Args:
         report: the report of the class.
-        heading: the assignment's column heading in Canvas. The default is the unit's
-            slug.
+        heading: the assignment's column heading in Canvas; "" = the unit's slug.
+        sections: student to section, for students whose section is known.
     """
     yield "Student", "ID", "SIS Login ID", "Section", heading or report.slug
     yield "Points Possible", "", "", "", number(report.max_score)
@@ -71,4 +73,5 @@ def score_rows(report: ClassReport, heading: str = "") -> Iterator[Sequence[str]
         names = (row.details.get(key, "") for key in ("last_name", "first_name"))
         name = ", ".join(filter(None, names)) or row.student
         number_there = row.details.get("lms_user_id", "")
-        yield name, number_there, row.student, "", row.final_score
+        section = sections.get(row.student, "")
+        yield name, number_there, row.student, section, row.final_score

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from autograder.atomic_write import atomic_write
@@ -11,16 +12,21 @@ from autograder.sandbox.safe_cells import as_csv
 
 
 def write_scores(
-    report: ClassReport, folder: Path, canvas_heading: str = ""
+    report: ClassReport,
+    folder: Path,
+    canvas_heading: str = "",
+    sections: Mapping[str, str] | None = None,
 ) -> list[Path]:
     """Write one CSV file for Canvas and one for Moodle, and return their paths.
 
     The score is empty for students without a graded submission or points by hand, and
     for those whom a human must still grade. Both platforms ignore empty scores. Canvas
-    finds the assignment by `canvas_heading`, by default the unit's slug.
+    finds the assignment by `canvas_heading`, by default the unit's slug. `sections`
+    holds each student's section in Canvas.
     """
+    for_canvas = canvas.score_rows(report, canvas_heading, sections or {})
     made = {
-        folder / f"{report.slug}-canvas.csv": canvas.score_rows(report, canvas_heading),
+        folder / f"{report.slug}-canvas.csv": for_canvas,
         folder / f"{report.slug}-moodle.csv": moodle.score_rows(report),
     }
     for path, rows in made.items():

@@ -75,4 +75,5 @@ def test_the_collected_roster_gives_the_heading(classroom, tmp_path):
     assert done.exit_code == 0, done.output
     assert f"Canvas's file has the heading of your export: {own}" in done.output
     with (tmp_path / f"{UNIT}-canvas.csv").open(encoding="utf-8-sig") as file:
-        assert next(csv.reader(file))[-1] == own
+        heading, _, row = csv.reader(file)
+    assert (heading[-1], row[heading.index("Section")]) == (own, "A")

@@ -7,12 +7,13 @@ from collected import problems, stamp, taken
 from lms_archives import UNIT, archive
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
+from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
 from autograder.collect import collect
-from autograder.collect.collecting import ROSTER
 from autograder.collect.roster import read_roster
-from autograder.collect.submission_store import STORE
+from autograder.collect.submission_store import ROSTER, STORE
+from autograder.commands.app import app
 from autograder.late_rule import extend
 
 OURS = """id,first_name,last_name,email,team,github
@@ -153,3 +154,27 @@ def test_the_worksheet_tells_when_namesakes_handed_in(
     collect(handed_in, ClassFolder(root), roster=roster_of(WORKSHEET), times=times)
     days = {one: stamp(root, one)[:10] for one in ("st1", "st2", "st3", "st4")}
     assert days == {f"st{n}": f"2026-11-0{n + 2}" for n in range(1, 5)}
+
+
+def test_a_changed_login_is_reported_and_the_id_stays(
+    root, numbered, tmp_path, roster_of
+):
+    files = (f"mueller_101_9{n}_01_tiny.ipynb" for n in (1,))
+    handed_in = archive(tmp_path / "canvas.zip", *((f, numbered(101)) for f in files))
+    collect(handed_in, ClassFolder(root), roster=roster_of(CANVAS))
+    changed = CANVAS.replace("am1@example.org", "mueller2")
+    done = collect(handed_in, ClassFolder(root), roster=roster_of(changed))
+    ((who, words),) = done.warnings
+    assert who == "1 student"
+    assert "am1@example.org is mueller2 there. The ids here stay." in words
+    assert students(root) == {"am1@example.org", "kim", "ada"}
+
+
+def test_missing_students_have_names(root, numbered, tmp_path, roster_of):
+    handed_in = archive(tmp_path / "m.zip", (f"Anna Müller_71{MOODLE}", numbered(71)))
+    roster = roster_of(CANVAS)
+    words = ["collect", str(handed_in), "--roster", str(roster)]
+    done = CliRunner().invoke(app, [*words, "--course-root", str(root)])
+    assert "01_tiny: 2 missing: ada (Ada Lovelace), kim (김민준)" in done.output
+    page = next((root / STORE / "_accounts").glob("*.html")).read_text("utf-8")
+    assert "<li>ada (Ada Lovelace)</li>" in page
