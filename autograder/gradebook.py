@@ -1,6 +1,7 @@
 """Open the gradebook's database, and read many submissions with few queries."""
 
 import contextlib
+import errno
 import functools
 import os
 import sqlite3
@@ -8,12 +9,24 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from alembic.script import ScriptDirectory
-from nbgrader.api import Base, BaseCell, Gradebook, Notebook, SubmittedAssignment
+from nbgrader.api import (
+    Base,
+    BaseCell,
+    Gradebook,
+    InvalidEntry,
+    Notebook,
+    SubmittedAssignment,
+)
 from nbgrader.dbutil import ALEMBIC_DIR
 from sqlalchemy import Engine, create_engine, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    OperationalError,
+    PendingRollbackError,
+    SQLAlchemyError,
+)
 from sqlalchemy.orm import Session, object_session, selectinload, with_polymorphic
 from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
@@ -58,6 +71,33 @@ def require_gradebook(db_url: str) -> None:
     except SQLAlchemyError as error:
         said = str(getattr(error, "orig", None) or error).strip().splitlines()
         raise GradebookError(_not_opened(db_url, said[0])) from None
+
+
+def words_of(error: Exception) -> str:
+    """Return the database's own words about an error, or "" for any other error.
+
+    nbgrader wraps the error of a new entry. After a failed write, SQLAlchemy refuses
+    the next query with a PendingRollbackError, whose text has the first error's words.
+    """
+    first = error.__context__
+    if isinstance(error, InvalidEntry) and isinstance(first, OperationalError):
+        return words_of(first)
+    if isinstance(error, PendingRollbackError):
+        return _first_line(str(error).partition("Original exception was:")[2] or error)
+    if isinstance(error, DBAPIError):
+        return _first_line(error.orig)
+    return ""
+
+
+def _first_line(words: object) -> str:
+    return str(words).strip().splitlines()[0]
+
+
+def is_disk_full(error: Exception) -> bool:
+    """Return whether a file or the gradebook could not grow."""
+    is_of_file = isinstance(error, OSError) and error.errno == errno.ENOSPC
+    words = words_of(error)  # SQLite's or PostgreSQL's
+    return is_of_file or "disk is full" in words or "No space left" in words
 
 
 def submissions_in_turn(
@@ -143,6 +183,8 @@ def make_gradebook(db_url: str) -> None:
     with open_transaction(db_url) as session:
         if inspect(session.connection()).get_table_names():
             return
+        from alembic.script import ScriptDirectory  # takes half a second
+
         Base.metadata.create_all(session.connection())
         version = ScriptDirectory(ALEMBIC_DIR).get_current_head()
         column = "version_num VARCHAR(32) NOT NULL"

@@ -19,10 +19,9 @@ from autograder.classroom.worker_process import (
     limited,
     was_too_slow,
 )
-from autograder.classroom.writing import take_back, write, write_feedback
+from autograder.classroom.writing import reason_of, take_back, write, write_feedback
 from autograder.course import TRANSLATIONS
 from autograder.grading.outcome import Outcome, Status
-from autograder.grading.submission import MAX_REASON
 from autograder.library_log import log_warnings
 from autograder.marks import Marks
 from autograder.phrases import translated
@@ -121,8 +120,7 @@ def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
     try:
         return job(folder, *arguments)
     except Exception as error:
-        words = f"{type(error).__name__}: {error}"[:MAX_REASON]
-        return Written("failed", words, False)
+        return Written("failed", reason_of(error), False)
 
 
 def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Written:

@@ -11,8 +11,8 @@ from nbgrader.converters import Autograde
 from nbgrader.utils import find_all_files
 
 from autograder.classroom.folder import ClassFolder
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import MAX_REASON
+from autograder.gradebook import is_disk_full
+from autograder.grading.outcome import MAX_REASON, Outcome
 from autograder.marks import Marks, clear_marks, write_marks
 from autograder.nbgrader_steps.autograde import set_links_aside
 from autograder.nbgrader_steps.feedback import FeedbackPages
@@ -33,10 +33,16 @@ def write(folder: ClassFolder, outcome: Outcome) -> Marks:
             _write_files(folder, submission, notebook)
             return marks
     except Exception as error:  # one submission must not stop the class
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        outcome.status, outcome.reason = "failed", reason[:MAX_REASON]
+        outcome.status, outcome.reason = "failed", reason_of(error)
     take_back(folder, submission)
     return Marks()
+
+
+def reason_of(error: Exception) -> str:
+    """Return why an outcome could not be written."""
+    if is_disk_full(error):
+        return "the disk is full: free some space, and grade again"
+    return f"{type(error).__name__}: {error}".splitlines()[0][:MAX_REASON]
 
 
 def take_back(folder: ClassFolder, submission: Submission) -> None:

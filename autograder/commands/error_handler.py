@@ -60,12 +60,11 @@ def sentence_of(error: Exception) -> str:
     if "autograder.course" in sys.modules and _is_ours(error):
         return str(error)
     if "sqlalchemy" in sys.modules:
-        from sqlalchemy.exc import DBAPIError
+        from autograder.gradebook import is_disk_full, words_of
 
-        if isinstance(error, DBAPIError):
-            said = str(error.orig).strip().splitlines()[0]
-            if "disk is full" in said:
-                return SENTENCES[errno.ENOSPC]
+        if is_disk_full(error):
+            return SENTENCES[errno.ENOSPC]
+        if said := words_of(error):
             return (
                 f"The gradebook cannot be used ({said}): look whether its file or "
                 "server is whole and may be written, or put a copy of it back."

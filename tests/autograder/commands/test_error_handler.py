@@ -7,18 +7,21 @@ import signal
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
-from sqlalchemy.exc import OperationalError
+from nbgrader.api import Gradebook, InvalidEntry, Student
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError, PendingRollbackError
 from typer.testing import CliRunner
 
 from autograder.classroom.folder import ClassFolder
+from autograder.classroom.writing import reason_of
 from autograder.commands import error_handler
 from autograder.commands.app import app
-from autograder.gradebook import GradebookError, require_gradebook
+from autograder.gradebook import GradebookError, make_gradebook, require_gradebook
 from autograder.library_log import log_of, log_warnings
 from autograder.sandbox import prestart
 
@@ -134,6 +137,35 @@ def test_a_limit_that_is_not_known(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "nbgrader_config.py: limits: " in said(done)
     assert "'seconds'" in said(done)
+
+
+def errors_of_a_full_gradebook(tmp_path: Path) -> Iterator[Exception]:
+    """Yield the errors of a new entry, of a write, and of the query after a write."""
+    url = f"sqlite:///{tmp_path}/gradebook.db"
+    make_gradebook(url)
+    with Gradebook(url) as gradebook:
+        gradebook.db.execute(text("PRAGMA max_page_count = 1"))
+        long = "a" * 100_000
+        with pytest.raises(InvalidEntry) as entry:
+            gradebook.add_student("ada", first_name=long)
+        yield entry.value
+        gradebook.db.add(Student(id="ada", first_name=long))
+        with pytest.raises(OperationalError) as write:
+            gradebook.db.flush()
+        yield write.value
+        with pytest.raises(PendingRollbackError) as query:
+            gradebook.db.query(Student).all()
+        yield query.value
+        gradebook.db.rollback()
+
+
+@pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
+def test_a_full_disk_is_named_for_each_error_of_the_gradebook(tmp_path: Path) -> None:
+    errors = [*errors_of_a_full_gradebook(tmp_path)]
+    assert len(errors) == 3
+    for error in errors:
+        assert error_handler.sentence_of(error).startswith("The disk is full: free")
+        assert reason_of(error) == "the disk is full: free some space, and grade again"
 
 
 FULL = OperationalError("INSERT", {}, Exception("database or disk is full"))
