@@ -12,18 +12,3 @@ points. `solutions/notebooks/README.md` shows its format. The assembler makes fr
 `assembler.py` does all of these steps, or changes nothing, and a second run changes
 nothing. `audit.py` searches a release for text that must not be in it.
 """
-
-from autograder.assemble.assembler import Assembled, assemble
-from autograder.assemble.audit import audit_release
-from autograder.assemble.problems import AssemblyError, Problem
-from autograder.assemble.release import configure_release, register_assignment
-
-__all__ = [
-    "Assembled",
-    "AssemblyError",
-    "Problem",
-    "assemble",
-    "audit_release",
-    "configure_release",
-    "register_assignment",
-]

@@ -23,8 +23,8 @@ from autograder.collect.submission_store import (
     why_not,
 )
 from autograder.gradebook import open_session
+from autograder.grading.check_results import CheckResult
 from autograder.grading.feedback_table import as_text, number
-from autograder.grading.points import CheckResult
 from autograder.late_rule import DAY, CourseLatePenalty, late_plugin, late_rule_of
 from autograder.marks import Marks, find_submission, marks_in, time_in
 from autograder.unit import CHECK_SUFFIX

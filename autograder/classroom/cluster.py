@@ -32,8 +32,8 @@ from autograder.classroom.cluster_worker import (
     facts,
     open_parcel,
 )
-from autograder.grading.outcome import Outcome
-from autograder.grading.submission import MAX_REASON, grade_submission
+from autograder.grading.outcome import MAX_REASON, Outcome
+from autograder.grading.submission import grade_submission
 from autograder.repair.finding import other_notebooks
 from autograder.repair.reading import MAX_BYTES
 from autograder.sandbox.limits import Limits

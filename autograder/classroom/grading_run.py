@@ -1,20 +1,24 @@
 """Grade the submissions of one unit with many workers and one writer, resumably."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder.classroom.audit_log import AuditLog
 from autograder.classroom.fingerprint import fingerprint_of_submission
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.records import Records
-from autograder.classroom.workers import Processes, Workers
 from autograder.classroom.writer import Writer
 from autograder.grading.outcome import Outcome
 from autograder.marks import Marks
 from autograder.unit import GradedUnit, Submission
+
+if TYPE_CHECKING:
+    from autograder.classroom.workers import Workers
 
 LOCKED_SECONDS = 0.2  # between two attempts to take another run's lock
 
@@ -95,6 +99,9 @@ def _workers(
         from autograder.classroom.cluster import Cluster
 
         return Cluster(unit, folder.limits, choice.scheduler)
+    # Workers need PyTorch, which takes seconds to import, and `renew_pages` does not.
+    from autograder.classroom.workers import Processes
+
     return Processes(unit, folder.limits, choice.number_for(submissions))
 
 

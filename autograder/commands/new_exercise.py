@@ -52,9 +52,9 @@ def new_exercise(
     The command adds cells to the master, a function to the unit's module, and hidden
     checks, variants and hints to their files. It overwrites nothing.
     """
-    from autograder.assemble import AssemblyError
     from autograder.assemble.new_exercise import StubError
     from autograder.assemble.new_exercise import new_exercise as made_in
+    from autograder.assemble.problems import AssemblyError
     from autograder.course import CourseError, load_course
 
     try:

@@ -23,7 +23,8 @@ def notebooks(
     ] = False,
 ) -> None:
     """Make answer notebooks, released notebooks and kits from the masters."""
-    from autograder.assemble import AssemblyError, assemble
+    from autograder.assemble.assembler import assemble
+    from autograder.assemble.problems import AssemblyError
     from autograder.assemble.readme import write_readme
     from autograder.course import CourseError, load_course
 

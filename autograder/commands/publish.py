@@ -53,7 +53,7 @@ def publish(
     First the command searches all files, and refuses to publish if any is private. It
     then replaces the whole folder at once, so the folder never mixes old and new files.
     """
-    from autograder.assemble import AssemblyError
+    from autograder.assemble.problems import AssemblyError
     from autograder.course import CourseError, load_course
     from autograder.publish import PublishError
     from autograder.publish import publish as publish_course

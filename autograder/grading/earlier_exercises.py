@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
-from autograder.grading.points import CheckResult
+from autograder.grading.check_results import CheckResult
 from autograder.notebook_syntax import parse_cell
 from autograder.phrases import Phrase, joined, series
 from autograder.repair.slots import top_names

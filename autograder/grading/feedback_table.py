@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 from nbformat import NotebookNode, from_dict
 
-from autograder.grading.points import CheckResult, max_score_of, score_of
+from autograder.grading.check_results import CheckResult, max_score_of, score_of
 
 MARKS = {"passed": "✓", "failed": "✗", "not run": "–"}
 COLOURS = {"passed": "#1a6f37", "failed": "#b3261e", "not run": "#6b5900"}

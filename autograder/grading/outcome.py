@@ -1,18 +1,28 @@
 """The record of one submission, from its repair to the gradebook."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nbformat import NotebookNode
 
-from autograder.grading.points import CheckResult, max_score_of, score_of, scores_of
+from autograder.grading.check_results import (
+    CheckResult,
+    max_score_of,
+    score_of,
+    scores_of,
+)
 from autograder.phrases import restored, with_templates
-from autograder.sandbox.submission_runner import CellRun
 from autograder.unit import Submission
+
+if TYPE_CHECKING:
+    from autograder.sandbox.transport import CellRun
 
 RECORD = "course_grading"  # its key in a notebook's metadata
 Status = Literal["graded", "refused", "failed"]
+MAX_REASON = 300  # characters of Python's own message
 
 
 @dataclass

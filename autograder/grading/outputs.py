@@ -3,16 +3,20 @@
 The report is not trusted: this module checks forms, limits lengths and cleans HTML.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
 from autograder.sandbox.error_words import clean
 from autograder.sandbox.safe_html import safe_html
-from autograder.sandbox.submission_runner import CellRun
+
+if TYPE_CHECKING:
+    from autograder.sandbox.transport import CellRun
 
 MAX_TEXT = 64_000
 CONTROL = re.compile(

@@ -2,18 +2,18 @@
 
 `hidden_checks.py` lists the checks and their points, and `running.py` runs them.
 `run_checks` decides in which processes they run, gives each passed check its points,
-and caps the points of an exercise. `score_of` adds them up. nbgrader's late penalty
-comes afterwards.
+and caps the points of an exercise. `check_results.py` adds them up. nbgrader's late
+penalty comes afterwards.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autograder.checking.behaviour import looks_like
+from autograder.grading.check_results import CheckResult, score_of
 from autograder.grading.hidden_checks import HiddenCheck, checks_with_points
 from autograder.grading.running import (
     CheckRun,
-    Status,
     Students,
     run_as_handed_in,
     run_exercise,
@@ -24,29 +24,6 @@ from autograder.unit import GradedUnit
 NOT_WRITTEN = Phrase("This exercise is not written yet.")
 ONLY_FORM = Phrase("This counts as soon as a check of the exercise's values passes.")
 NOTHING_RUN = Phrase("Not run: the grader had a problem; tell your instructor.")
-
-
-@dataclass(frozen=True)
-class CheckResult:
-    """The result of one hidden check.
-
-    The student reads `message`, which describes the error, and `hint`, which says where
-    to look. `mistake` is the phrase for a recognised mistake. `with_reference_answers`
-    means that the check failed with the student's earlier answers and passed with the
-    course's.
-    """
-
-    exercise: str
-    name: str
-    title: str
-    share: float
-    points: float
-    max_points: float
-    status: Status
-    message: str = ""
-    hint: str = ""
-    mistake: str | None = None
-    with_reference_answers: bool = False
 
 
 def run_checks(
@@ -232,26 +209,3 @@ def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckRes
     if score_of(paid) <= carried:
         return list(paid)
     return [replace(result, points=0.0) for result in paid]
-
-
-# Score: the sum.
-
-
-def score_of(results: Sequence[CheckResult]) -> float:
-    """Return the total points of the checks, at most their maximum."""
-    earned = round(sum(result.points for result in results), 2)
-    return min(earned, max_score_of(results))
-
-
-def max_score_of(results: Sequence[CheckResult]) -> float:
-    """Return the maximum points of these checks."""
-    return round(sum(result.max_points for result in results), 2)
-
-
-def scores_of(results: Sequence[CheckResult]) -> dict[str, float]:
-    """Return each exercise's score, in the order of the notebook."""
-    exercises = dict.fromkeys(result.exercise for result in results)
-    return {
-        exercise: score_of([r for r in results if r.exercise == exercise])
-        for exercise in exercises
-    }

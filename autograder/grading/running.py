@@ -9,7 +9,7 @@ that.
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from autograder.checking.expect import banned_call, expect_no_call
 from autograder.checking.failures import (
@@ -19,12 +19,12 @@ from autograder.checking.failures import (
     StudentGone,
 )
 from autograder.checking.random_inputs import Draw
+from autograder.grading.check_results import Status
 from autograder.grading.hidden_checks import HiddenCheck, fixtures_of
 from autograder.phrases import Phrase
 from autograder.sandbox.submission_proxy import SubmissionProxy
 from autograder.unit import GradedUnit
 
-Status = Literal["passed", "failed", "not run"]
 GivenStudent = AbstractContextManager[SubmissionProxy]
 NOT_FORESEEN = Phrase("Your code returned a value of the wrong type for this exercise.")
 

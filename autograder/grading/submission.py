@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from autograder.grading.earlier_exercises import point_to_earlier
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.handed_in_at import refuse_strange_time
-from autograder.grading.outcome import RECORD, Outcome, as_record
+from autograder.grading.outcome import MAX_REASON, RECORD, Outcome, as_record
 from autograder.grading.outputs import safe_outputs
 from autograder.grading.own_unit import rebuild_as_own
 from autograder.grading.points import nothing_run, run_checks
@@ -41,7 +41,6 @@ LOOKS_INSIDE = re.compile(
     r"\b(?:student_side|ctypes|sys\.modules|_getframe|getsource|"
     r"gc\.get_\w+|from gc import)\b"
 )
-MAX_REASON = 300  # characters of Python's own message
 
 
 def grade_submission(

@@ -15,7 +15,6 @@ from nbformat.v4 import new_notebook
 from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Dict
 
-from autograder.grading.submission import grade_submission
 from autograder.marks import clear_marks, write_marks
 from autograder.repair import Refused
 from autograder.sandbox.bubblewrap import NO_SANDBOX
@@ -54,6 +53,9 @@ class RunHiddenChecks(NbGraderPreprocessor):
             Refused: if there is nothing to grade; old scores are removed.
         """
         autograde, names = self.parent.parent, resources["nbgrader"]
+        # This imports PyTorch, which nbgrader's converter needs only for grading.
+        from autograder.grading.submission import grade_submission
+
         coursedir, student = autograde.coursedir, names["student"]
         slug = names["assignment"]
         unit = graded_unit(slug, Path(coursedir.root))

@@ -12,9 +12,9 @@ from dataclasses import replace
 
 from nbformat import NotebookNode
 
+from autograder.grading.check_results import CheckResult
 from autograder.grading.feedback_table import graded_outputs
 from autograder.grading.outcome import RECORD
-from autograder.grading.points import CheckResult
 from autograder.phrases import restored, translated
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 

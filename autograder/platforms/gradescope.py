@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.atomic_write import atomic_write
+from autograder.grading.check_results import CheckResult
 from autograder.grading.feedback_table import words_of
 from autograder.grading.outcome import Outcome
-from autograder.grading.points import CheckResult
 from autograder.platforms.alone import grade_alone, protection, what_to_see_to
 from autograder.sandbox.bubblewrap import kind_in_a_container
 from autograder.unit import graded_unit

@@ -20,9 +20,10 @@ import torch
 from nbformat import NotebookNode
 
 from autograder.course import Course, Unit
+from autograder.grading.check_results import CheckResult
 from autograder.grading.earlier_exercises import names_used
 from autograder.grading.hidden_checks import checks_with_points
-from autograder.grading.points import CheckResult, pay, run_checks
+from autograder.grading.points import pay, run_checks
 from autograder.grading.running import CheckRun, run_exercise
 from autograder.proof.variants.registry import Variant, load_variants
 from autograder.proof.variants.substitution import substitute

@@ -17,7 +17,8 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.grading.points import run_checks, score_of
+from autograder.grading.check_results import score_of
+from autograder.grading.points import run_checks
 from autograder.proof.variants import Variant, load_variants, substitute
 from autograder.repair.slots import top_names
 from autograder.sandbox import LocalStudent

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 
-from autograder.assemble import Problem, assemble
+from autograder.assemble.assembler import assemble
 from autograder.assemble.kit import kit_files
 from autograder.assemble.private_text import (
     FORBIDDEN,
@@ -26,6 +26,7 @@ from autograder.assemble.private_text import (
     shown_lines,
     telling_lines,
 )
+from autograder.assemble.problems import Problem
 from autograder.course import ENGLISH, TRANSLATIONS, Course, Unit
 from autograder.publish.self_study import CHECKS
 from autograder.translations.feedback_catalogues import feedback_table

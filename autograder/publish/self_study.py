@@ -26,8 +26,8 @@ MODULES = {
         *("masks", "random_inputs", "scopes", "texts", "varied_inputs"),
     ),
     "grading": (
-        *("__init__", "earlier_exercises", "hidden_checks", "language", "own_unit"),
-        *("points", "running"),
+        *("__init__", "check_results", "earlier_exercises", "hidden_checks"),
+        *("language", "own_unit", "points", "running"),
     ),
     "repair": (
         *("__init__", "fences", "matching", "names_of_cells", "reading", "rebuild"),

@@ -8,13 +8,13 @@ from nbformat import NotebookNode
 
 from autograder.checking.compare import NOTHING as RETURNED_NOTHING
 from autograder.checking.generic_checks import KEPT
+from autograder.grading.check_results import CheckResult, score_of
 from autograder.grading.earlier_exercises import (
     answers_of,
     blamed_by_exercise,
     passes_with_ours,
     uses_what_is_wrong,
 )
-from autograder.grading.points import CheckResult, score_of
 from autograder.notebook_syntax import parse_cell
 from autograder.phrases import Phrase, series
 from autograder.self_study.progress import FAILED, NOTHING, PASSED

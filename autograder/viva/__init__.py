@@ -6,3 +6,5 @@ copies of it, and `run_inside` runs both in the sandbox. `effects` compares resu
 `sheets` makes the sheet of one submission, `pages` writes all sheets of a class, and
 `marks` keeps the marks.
 """
+
+NUMBER = 3  # questions for each student

@@ -12,7 +12,7 @@ from autograder.atomic_write import atomic_write, text_of_table
 from autograder.classroom.folder import grading_folder
 from autograder.course import CourseError
 from autograder.sandbox.safe_cells import quoted, unquoted
-from autograder.viva.questions import NUMBER
+from autograder.viva import NUMBER
 
 COLUMNS = ["student", *(f"question {number + 1}" for number in range(NUMBER))]
 MARKS = ("", "0", "1", "2")

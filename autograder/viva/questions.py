@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autograder.phrases import Phrase
+from autograder.viva import NUMBER
 from autograder.viva.effects import (
     Result,
     agree,
@@ -27,7 +28,7 @@ LETTERS = "ABCDE"
 EASY, HARD, OWN = ("shape", "factor", "value"), ("which",), ("own",)
 WORTH = {"own": 20, "which": 12, "factor": 9, "shape": 8, "value": 7}
 WEAK = 5  # less worth than other questions
-NUMBER, WRONG_CHOICES = 3, 3
+WRONG_CHOICES = 3
 MOST_ORDERS = 24  # of a shape's sizes: 32 sizes would have more than memory holds
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from programs import PROGRAMS, require
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import Course, load_course
 from autograder.proof.sample_class import write_sample_class
 from autograder.sandbox import LocalStudent
@@ -33,7 +33,7 @@ from pathlib import Path
 from autograder.nbgrader_steps.settings import configure
 
 c = get_config()
-configure(c, Path(ROOT))
+configure(c, Path(__file__).parent)
 c.RunHiddenChecks.limits = QUICK
 """
 
@@ -61,8 +61,7 @@ def make_classroom(tiny_root: Path) -> Callable[[Path], Path]:
 
     def made_at(place: Path) -> Path:
         root = shutil.copytree(tiny_root, place)
-        text = SETTINGS.replace("ROOT", repr(str(root)))
-        text = text.replace("QUICK", repr(QUICK_SETTINGS))
+        text = SETTINGS.replace("QUICK", repr(QUICK_SETTINGS))
         (root / "nbgrader_config.py").write_text(text)
         write_sample_class("01_tiny", root / "submitted", root)
         return root

@@ -23,7 +23,7 @@ sd1781,Siméon Denis,Poisson,poisson@example.org,104
 ASSEMBLE = """
 import sys
 from pathlib import Path
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import load_course
 
 assemble(load_course(Path(sys.argv[1])))

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.assemble import assemble, audit_release
+from autograder.assemble.assembler import assemble
+from autograder.assemble.audit import audit_release
 from autograder.assemble.problems import Problem
 from autograder.course import Course, load_course
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.assemble import AssemblyError, assemble
+from autograder.assemble.assembler import assemble
+from autograder.assemble.problems import AssemblyError
 
 ONE = "solutions/notebooks/01_sums/01_sums.md"
 TWO = "solutions/notebooks/02_means/02_means.md"

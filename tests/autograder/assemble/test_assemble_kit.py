@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.assemble.kit import kit_files, kit_modules
 from autograder.course import Course, Unit, load_course
 

@@ -9,13 +9,10 @@ from nbgrader.api import Gradebook
 from nbgrader.apps.api import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.assemble import (
-    AssemblyError,
-    assemble,
-    configure_release,
-    register_assignment,
-)
+from autograder.assemble.assembler import assemble
 from autograder.assemble.preprocessors import stub_names
+from autograder.assemble.problems import AssemblyError
+from autograder.assemble.release import configure_release, register_assignment
 from autograder.course import Course
 from autograder.gradebook import find_alembic
 

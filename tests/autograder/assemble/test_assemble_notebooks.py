@@ -9,7 +9,7 @@ from typing import Any
 import nbformat
 import pytest
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.assemble.identity import slug
 from autograder.course import Course
 

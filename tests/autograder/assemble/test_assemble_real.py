@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import load_course
 
 

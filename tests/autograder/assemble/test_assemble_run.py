@@ -14,8 +14,8 @@ import pytest
 from course_units import one_unit_or_all
 from nbformat.v4 import new_code_cell
 
-from autograder.assemble import assemble
 from autograder.assemble import run_notebook as running
+from autograder.assemble.assembler import assemble
 from autograder.assemble.problems import Problem
 from autograder.assemble.run_notebook import run_notebook
 from autograder.course import Course, Unit, load_course

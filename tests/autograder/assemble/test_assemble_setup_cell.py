@@ -13,7 +13,7 @@ from sysconfig import get_path
 import nbformat
 import pytest
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import Course, load_course
 
 FAKE_TORCH = '''"""Stand in for torch: importing the real one takes seconds."""

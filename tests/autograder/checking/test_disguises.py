@@ -10,7 +10,8 @@ from disguises import BEFORE, SPELLINGS, disguised, who_falls_back
 from autograder.checking.expect import BANNED
 from autograder.course import load_course
 from autograder.grading import running
-from autograder.grading.points import run_checks, score_of, scores_of
+from autograder.grading.check_results import score_of, scores_of
+from autograder.grading.points import run_checks
 from autograder.grading.submission import grade_submission
 from autograder.sandbox.fork_server_client import ForkServerClient
 from autograder.sandbox.kit import folder_files

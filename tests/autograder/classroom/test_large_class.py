@@ -16,8 +16,8 @@ from autograder import gradebook
 from autograder.classroom import grading_run
 from autograder.classroom.folder import ClassFolder
 from autograder.classroom.writing import converter
+from autograder.grading.check_results import CheckResult
 from autograder.grading.outcome import Outcome
-from autograder.grading.points import CheckResult
 from autograder.late_rule import renew_penalties
 from autograder.marks import Marks
 from autograder.unit import GradedUnit, Submission, graded_unit

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from nbformat.v4 import new_code_cell, new_notebook
 
+from autograder.grading.check_results import CheckResult
 from autograder.grading.earlier_exercises import point_to_earlier
-from autograder.grading.points import CheckResult
 
 TITLE = "It is right"
 

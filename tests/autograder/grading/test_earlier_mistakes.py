@@ -6,7 +6,8 @@ import dataclasses
 import pytest
 from tiny_grading import filled_in
 
-from autograder.grading.points import run_checks, scores_of
+from autograder.grading.check_results import scores_of
+from autograder.grading.points import run_checks
 from autograder.sandbox import LocalStudent
 from autograder.sandbox.submission_runner import SubmissionRunner
 from autograder.unit import GradedUnit, cells_to_run, our_answers

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 from tiny_grading import filled_in
 
-from autograder.grading.points import CheckResult, run_checks, scores_of
+from autograder.grading.check_results import CheckResult, scores_of
+from autograder.grading.points import run_checks
 from autograder.proof.sample_class import SampleClass
 from autograder.sandbox.kit import folder_files
 from autograder.sandbox.submission_runner import SubmissionRunner

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from autograder.grading.check_results import CheckResult
 from autograder.grading.outcome import Outcome, as_record, from_record
-from autograder.grading.points import CheckResult
 from autograder.unit import Submission
 
 SUBMISSION = Submission("ada", "01_tiny", Path("ada/01_tiny/01_tiny.ipynb"))

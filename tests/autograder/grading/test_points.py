@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
+from autograder.grading.check_results import score_of, scores_of
 from autograder.grading.feedback_table import as_html, as_text, graded_outputs
 from autograder.grading.hidden_checks import BrokenChecks, checks_with_points
-from autograder.grading.points import run_checks, score_of, scores_of
+from autograder.grading.points import run_checks
 from autograder.sandbox import LocalStudent
 from autograder.unit import GradedUnit
 

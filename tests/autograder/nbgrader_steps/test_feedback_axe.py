@@ -6,8 +6,8 @@ from chromium import browser
 from nbformat.v4 import new_code_cell, new_output
 from test_feedback_pages import check, check_cell, graded, page_of, written_cell
 
+from autograder.grading.check_results import CheckResult
 from autograder.grading.feedback_table import as_html
-from autograder.grading.points import CheckResult
 
 pytestmark = [pytest.mark.needs("chromium"), pytest.mark.integration]
 CODE = '''def attend(query, key, mask=None):

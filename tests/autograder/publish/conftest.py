@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from repositories import write
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import Course
 from autograder.publish import publish
 

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from repositories import write
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.assemble.readme import END, START, write_readme
 from autograder.course import Course
 from autograder.publish import PublishError, publish

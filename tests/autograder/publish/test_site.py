@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from repositories import write
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.course import UPLOADED, Course, load_course
 from autograder.publish import PublishError, publish
 from autograder.publish import repository as steps

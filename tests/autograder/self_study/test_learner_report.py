@@ -6,7 +6,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.checking.compare import describe
-from autograder.grading.points import CheckResult
+from autograder.grading.check_results import CheckResult
 from autograder.phrases import Phrase
 from autograder.self_study.report import report
 
