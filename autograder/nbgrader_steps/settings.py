@@ -37,6 +37,8 @@ def configure(c: Config, root: Path | None = None) -> None:
     except CourseError as error:
         raise SystemExit(str(error)) from None
     configure_pages(c)
+    c.HTMLExporter.preprocessors += [f"{STEPS}.equal_answers.ShowEqualAnswers"]
+    c.ShowEqualAnswers.root = str(root or Path.cwd())
     configure_highlighting(c)
     c.CourseDirectory.ignore = [*c.CourseDirectory.ignore, *ACTIVE_FILES]
     if root is not None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from autograder.course import Course, Unit
 
-GUIDE = ("instructor", "other_houses")  # pages of the book that are for instructors
+# The book's pages for instructors.
+GUIDE = ("instructor", "instructor_details", "other_houses")
 PICTURES = "_static/guide"
 GUIDE_SOURCES = (*(f"{page}.md" for page in GUIDE), PICTURES)
 NOT_YET = "<em>not handed out yet</em>"

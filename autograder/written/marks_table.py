@@ -2,7 +2,8 @@
 
 A row is one answer. Points are in `points`, or for each part in `part 1`, `part 2` …. A
 comment is text, or the names of comments in `comments.csv`. An empty row changes
-nothing, except that a row with `same as` gets the marks of an equal answer.
+nothing, except that a row with `same as` gets the marks of an equal answer. `page` is
+the address of the answer in formgrader, after the address of the Jupyter server.
 `filled_in.py` reads the filled-in tables.
 """
 
@@ -20,6 +21,7 @@ from autograder.atomic_write import atomic_write
 from autograder.classroom.folder import ClassFolder, grading_folder
 from autograder.grading.feedback_table import number
 from autograder.grading.outputs import safe_text
+from autograder.nbgrader_steps.equal_answers import keep_equal_answers
 from autograder.sandbox.safe_cells import is_number, quoted
 from autograder.unit import GradedUnit
 from autograder.written.filled_in import SAME_AS, Mark, refuse, with_equal_answers
@@ -30,6 +32,7 @@ from autograder.written.substance import Answer
 
 LONGEST = 30_000  # characters of an answer; a spreadsheet's cell holds 32,767
 FIXED = ("student", "question", "of", SAME_AS)
+ENTRIES = ("points", "comment", "answer", "page")
 
 
 def write_tables(
@@ -57,23 +60,28 @@ def write_tables(
     turns = {student: n % len(made) for n, student in enumerate(students)}
     rows: list[list[list[str]]] = [[] for _ in made]
     equal: list[list[list[str]]] = [[] for _ in made]
+    addresses = submissions_in_formgrader(folder, unit.slug)
+    groups: dict[str, list[list[str]]] = {}
     for one in rubrics:
         own = {who: given[who].get(one.name, ("", "")) for who in students}
         firsts = first_of_equals(answers[one.name], own)
+        groups[one.name] = _submissions_by_first(firsts, addresses)
         for who, answer in answers[one.name].items():
             first = firsts.get(who, "")
             named = [code_of(unit.slug, x) if x and is_anonymous else x
                      for x in (who, first)]  # fmt: skip
             fixed = [named[0], one.name, number(one.points), named[1], *[""] * parts]
             marks = ("", "") if first and own[who] == own[first] else own[who]
-            row = [*fixed, *marks, answer.text[:LONGEST]]
+            page = f"formgrader/submissions/{addresses[who]}/"
+            row = [*fixed, *marks, answer.text[:LONGEST], page]
             (equal if first else rows)[turns[first or who]].append(row)
     for path, plain, others in zip(made, rows, equal, strict=True):
         others.sort(key=lambda row: row[1 : len(FIXED)])  # equal answers together
-        _write(path, [[*heading, "points", "comment", "answer"], *plain, *others])
+        _write(path, [[*heading, *ENTRIES], *plain, *others])
     if is_anonymous:
         _keep_codes(folder, unit.slug, students)
     _remember(folder, unit.slug, given)
+    keep_equal_answers(folder.root, unit.slug, groups)
     return made, sum(map(len, equal))
 
 
@@ -95,6 +103,23 @@ def first_of_equals(
         first = next((one for one in students if given[one][0]), students[0])
         found |= {one: first for one in students if one != first}
     return found
+
+
+def _submissions_by_first(
+    firsts: Mapping[str, str], addresses: Mapping[str, str]
+) -> list[list[str]]:
+    """Return groups of submissions with equal answers."""
+    groups: dict[str, list[str]] = {}
+    for student, first in firsts.items():
+        groups.setdefault(first, [addresses[first]]).append(addresses[student])
+    return [*groups.values()]
+
+
+def submissions_in_formgrader(folder: ClassFolder, slug: str) -> dict[str, str]:
+    """Return each student's submission id, which is in formgrader's addresses."""
+    with Gradebook(folder.db_url) as gradebook:
+        found = gradebook.notebook_submissions(slug, slug)
+        return {one.student.id: one.id for one in found}
 
 
 def table_of(place: Path, slug: str, grader: str = "") -> Path:

@@ -26,7 +26,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 FOLDER = BOOK / "_static" / "guide"  # the guide's pictures
 MOST, MOST_TOGETHER = 250_000, 1_000_000  # bytes
-GUIDE = (BOOK / "instructor.md").read_text(encoding="utf-8")
+EVENING, DETAILS = (
+    (BOOK / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("instructor", "instructor_details")
+)
+GUIDE = f"{EVENING}\n{DETAILS}"
 # The guide shows commands that need a network, your address or an hour without `$`.
 SHOWN_ONLY = (
     *("git clone ", "cd ", "make ", "git -C ../public ", "course verify 04 "),
@@ -53,6 +57,14 @@ def test_a_pattern_can_fail():
     assert re.fullmatch(pattern(["a … c", "…", "d"]), "a b c x y d")
     assert not re.fullmatch(pattern(["a … c", "…", "d"]), "a b c x y")
     assert not re.fullmatch(pattern([]), "anything")
+
+
+def test_each_step_of_the_evening_has_a_goal_and_a_command():
+    steps_of_evening = re.split(r"^## ", EVENING, flags=re.MULTILINE)[1:]
+    for number, step in enumerate(steps_of_evening, 1):
+        assert re.match(rf"{number}\. .+\n\nGoal: ", step)
+        assert re.search(r"^(\$ |make )", step, re.MULTILINE)
+    assert len(steps_of_evening) == 8
 
 
 def test_what_is_only_shown_is_known():
@@ -135,9 +147,8 @@ def test_the_late_rule_of_the_page_takes_a_tenth_a_day(
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Tag]:
-    """Return the pictures of the page by their file names."""
-    page = (BOOK / "instructor.md").read_text(encoding="utf-8")
-    images = BeautifulSoup(page, "html.parser").select("figure.screen > img")
+    """Return the pictures of the guide by their file names."""
+    images = BeautifulSoup(GUIDE, "html.parser").select("figure.screen > img")
     assert all((BOOK / image["src"]).parent == FOLDER for image in images)
     return {Path(image["src"]).name: image for image in images}
 
@@ -153,10 +164,9 @@ def opened(path: Path) -> Image.Image:
 
 
 def test_the_page_shows_every_picture_once_and_no_other(shown: dict[str, Tag]) -> None:
-    page = (BOOK / "instructor.md").read_text(encoding="utf-8")
     assert set(shown) == {f"{name}.png" for name in SCENES}
     assert set(shown) == {path.name for path in FOLDER.iterdir()}
-    assert [page.count(f"_static/guide/{name}") for name in shown] == [1] * len(shown)
+    assert [GUIDE.count(f"_static/guide/{name}") for name in shown] == [1] * len(shown)
 
 
 def test_pictures_are_described_and_leave_their_place_free(shown: dict[str, Tag]):

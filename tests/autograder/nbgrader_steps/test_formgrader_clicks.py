@@ -3,6 +3,7 @@
 The class has sixty students from an archive of Moodle's, and three are graded.
 """
 
+import csv
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -95,7 +96,7 @@ def test_manual_grading_leads_from_answer_to_answer(page):
     page.locator("#why").wait_for()
 
 
-FOCUSED = "id => document.activeElement.id === id"
+FOCUSED = "id => document.activeElement?.id === id"
 
 
 def type_with_focus_on(page, field: str, keys: str) -> None:
@@ -131,15 +132,31 @@ def test_keys_give_points_and_a_comment_and_lead_to_the_next_answer(page, taught
         assert "Well\nsaid." in {one.manual_comment for one in said}
 
 
-def test_the_extra_credit_is_below_the_comment_and_fields_have_names(page):
+NAMES = """fields => fields.map(field => field.getAttribute("aria-label"))"""
+
+
+def test_the_extra_credit_is_after_the_comment_and_fields_have_names(page):
     click(page, "Manual Grading")
     click(page, UNIT)
     click(page, UNIT)
     page.get_by_text("Submission #1").first.click()
-    tops = []
-    for name in ("Points for why", "Comment on why", "Extra credit for why"):
-        tops.append(page.get_by_label(name, exact=True).bounding_box()["y"])
-    assert tops == sorted(tops)
+    page.locator("#why").wait_for()
+    fields = page.locator("#why, #why-comment, #why_extra_credit")
+    names = ["Points for why", "Comment on why", "Extra credit for why"]
+    assert fields.evaluate_all(NAMES) == names
+
+
+def test_the_table_leads_to_formgrader_and_formgrader_to_equal_answers(page, taught):
+    done = CliRunner().invoke(app, ["marks", "01", "--course-root", str(taught)])
+    assert done.exit_code == 0, done.output
+    with (taught / "marks" / f"{UNIT}.csv").open(encoding="utf-8-sig") as file:
+        first, *others = csv.DictReader(file)
+    assert {row["same as"] for row in others} == {first["student"]}
+    page.goto(page.url.partition("formgrader")[0] + first["page"])
+    page.get_by_text("Submissions with an equal answer: 2.").wait_for()
+    click(page, "2")
+    places = {row["page"] for row in others}
+    page.wait_for_url(lambda url: any(place in url for place in places))
 
 
 AT_ITS_MIDDLE = """link => {
