@@ -98,7 +98,7 @@ def first_of_equals(
         if not answer.has_picture:
             words = " ".join(answer.text.casefold().split())
             groups.setdefault(words.rstrip(".!? "), []).append(student)
-    found = {}
+    found: dict[str, str] = {}
     for students in groups.values():
         first = next((one for one in students if given[one][0]), students[0])
         found |= {one: first for one in students if one != first}
