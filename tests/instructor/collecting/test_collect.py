@@ -272,7 +272,7 @@ def test_the_command(root, roster, numbered, tmp_path):
     assert done.exit_code == 1, done.output
     for expected in (
         "01_tiny: 1 student, 1 new file",
-        "01_tiny: 3 missing: eg1811, en1882, sd1781",
+        "01_tiny: 3 missing: eg1811 (Évariste Galois), en1882 (Emmy Noether), sd1781",
         "2 files: 1 taken, 1 put aside.",
         "1 student collected.",
     ):
