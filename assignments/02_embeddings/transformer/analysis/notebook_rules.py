@@ -28,7 +28,7 @@ def require_no_traces(function: Callable[..., Any], *inputs: object) -> None:
         AssertionError: if the call changes something. The message says which one.
     """
     try:
-        _require_settings(function, copy.deepcopy(inputs))
+        _require_settings(function, copy.deepcopy(inputs), torch.float32)
         _require_no_side_effects(function, inputs)
         _require_no_seed(function, inputs)
         tensors = tuple(x for x in inputs if isinstance(x, Tensor))
@@ -59,7 +59,7 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
         _require_no_seed(function, inputs)
         _require_nothing_kept(function, inputs, others)
         _require_leading_axes(function, inputs, others)
-        _require_settings(function, inputs)
+        _require_settings(function, inputs, torch.float64, torch.float32)
         _require_dtype(function, inputs)
         _require_device(function, inputs)
         _require_gradients(function, inputs)
@@ -119,12 +119,12 @@ def _require_no_seed(
 
 
 def _require_settings(
-    function: Callable[..., object], inputs: tuple[object, ...]
+    function: Callable[..., object], inputs: tuple[object, ...], *dtypes: torch.dtype
 ) -> None:
     """Call a function with each default dtype; it keeps this and other settings."""
     default, device = torch.get_default_dtype(), torch.zeros(0).device
     try:
-        for chosen in (torch.float64, torch.float32):
+        for chosen in dtypes:
             torch.set_default_dtype(chosen)
             with torch.no_grad():
                 function(*inputs)
