@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -59,7 +60,7 @@ class Counts:
 
 
 def judge_own(
-    course: Course, units: Sequence[Unit], only: str = "", step: int = 1
+    course: Course, units: Sequence[Unit], only: str = "", most: int | None = None
 ) -> Iterator[OwnVerdict]:
     """Check notebooks with one variant each, as `python -m transformer.check` does.
 
@@ -67,11 +68,14 @@ def judge_own(
         course: the course.
         units: the units.
         only: a part of the exercise's name or the variant's description.
-        step: check only one variant in so many.
+        most: the largest number of variants of a unit to check, evenly spread; None =
+            all of them.
     """
     for unit in units:
         proof = proof_of(unit.slug, course.root)
-        for number in numbers_of(proof, only)[::step]:
+        numbers = numbers_of(proof, only)
+        step = math.ceil(len(numbers) / most) if most else 1
+        for number in numbers[:: step or 1]:
             variant = proof.variants[number]
             yield OwnVerdict(unit.slug, variant, *_judged(proof, variant))
 
