@@ -268,7 +268,12 @@ def readme(
         "hints": f" {told('Each unit has hints, in `HINTS.md` in its folder.')}"
         if course.hints
         else "",
-        "sizes": _sizes(course, told, constraints),
+        "sizes": told(
+            "With PyTorch's CPU build this downloads 0.3 GB and takes 1.3 GB of the "
+            "disk. With the CUDA build, which pip chooses on Linux, it downloads 2.8 "
+            "GB and takes 5.3 GB. Expect three to five minutes."
+        ),
+        "cpu": _smaller_build(course, told, constraints),
         "book": _book(course, language)
         if site
         else told(
@@ -291,25 +296,21 @@ def _how_to_open(course: Course, told: Callable[[str], str]) -> str:
     )
 
 
-def _sizes(course: Course, told: Callable[[str], str], constraints: str) -> str:
-    """Describe the size of the installation, and PyTorch's smaller build."""
-    size = told(
-        "With PyTorch's CPU build this downloads 0.3 GB and takes 1.3 GB of the disk. "
-        "With the CUDA build, which pip chooses on Linux, it downloads 2.8 GB and "
-        "takes 5.3 GB. Expect three to five minutes."
-    )
+def _smaller_build(course: Course, told: Callable[[str], str], constraints: str) -> str:
+    """Say how to install PyTorch's CPU build, if the course names its index."""
     if not course.torch_index:
-        return size
+        return ""
     smaller = told(
-        "On Linux without an NVIDIA GPU, install the CPU build before "
-        "`-r requirements.txt`: `{command}` If your network cannot reach this address, "
-        "leave this command out: pip then installs the CUDA build."
+        "On Linux without an NVIDIA GPU, now install PyTorch's CPU build: `{command}` "
+        "If your network cannot reach this address, pip ends with "
+        "`ResolutionImpossible`. Then go on without this command: the next one "
+        "installs the CUDA build."
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
         f"--index-url {course.torch_index} torch"
     )
-    return f"{size} {smaller.format(command=command)}"
+    return f"{smaller.format(command=command)}\n\n"
 
 
 def _book(course: Course, language: str) -> str:
