@@ -170,9 +170,10 @@ def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
     """Return the failed check to read first, which names a mistake if any check does.
 
     A check that names a result kept from an earlier call comes before all others,
-    because each check then sees the results of the check before. If no check names a
-    mistake, the check with the most points is returned.
+    because each check then sees the results of the check before. (A result that may
+    also be fixed does not.) If no check names a mistake, the check with the most points
+    is returned.
     """
     named = [result for result in failed if result.mistake]
-    kept = [result for result in named if KEPT in str(result.mistake)]
+    kept = [result for result in named if str(result.mistake).startswith(KEPT)]
     return next(iter(kept or named), max(failed, key=lambda one: one.max_points))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from autograder.checking.generic_checks import FIXED, KEPT
 from autograder.commands.app import app
 from autograder.course import Unit, load_course
 from autograder.proof.own_check import Counts, counts_of, judge_own
+from autograder.self_study.report import first_cause
 
 COURSE = load_course()
 ENOUGH = Counts(wrong=100, caught=99, to_name=50, named=45, right=7, accepted=7)
@@ -31,6 +34,14 @@ def require_counts(units: Sequence[Unit], most: int) -> None:
 def test_one_fewer_is_not_enough(fewer: dict[str, int]) -> None:
     assert ENOUGH.are_enough
     assert not replace(ENOUGH, **fewer).are_enough
+
+
+@pytest.mark.parametrize(("last", "first"), [(FIXED, "zeros"), (KEPT, KEPT)], ids=str)
+def test_only_a_result_that_is_surely_kept_is_named_first(last, first) -> None:
+    failed = [
+        SimpleNamespace(mistake=mistake, max_points=1) for mistake in ("zeros", last)
+    ]
+    assert first_cause(failed).mistake == first  # type: ignore[arg-type]
 
 
 @pytest.mark.integration
