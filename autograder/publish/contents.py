@@ -303,8 +303,8 @@ def _smaller_build(course: Course, told: Callable[[str], str], constraints: str)
     smaller = told(
         "On Linux without an NVIDIA GPU, now install PyTorch's CPU build: `{command}` "
         "If your network cannot reach this address, pip ends with "
-        "`ResolutionImpossible`. Then go on without this command: the next one "
-        "installs the CUDA build."
+        "ResolutionImpossible. Then go on without this command: the next one installs "
+        "the CUDA build."
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
