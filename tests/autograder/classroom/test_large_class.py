@@ -93,7 +93,7 @@ def test_a_submission_takes_no_more_of_the_run_than_the_one_before(
     many: ClassFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers, sizes = Quick(), {}
-    monkeypatch.setattr(grading_run, "Processes", lambda *_: workers)
+    monkeypatch.setattr("autograder.classroom.workers.Processes", lambda *_: workers)
     monkeypatch.setattr(grading_run, "Writer", NoWriter)
     submissions = list(many.submissions(UNIT))
     count = 0

@@ -187,7 +187,7 @@ class OneAtATime:
 def test_who_was_held_up_is_graded_once_more_alone(classroom, monkeypatch):
     only(classroom, "perfect-one", "perfect-two", "mistake-1")
     workers, ended = OneAtATime(), []
-    monkeypatch.setattr(grading_run, "Processes", lambda *_: workers)
+    monkeypatch.setattr("autograder.classroom.workers.Processes", lambda *_: workers)
     folder = ClassFolder(classroom)
     folder.register(UNIT)
     grading_run.run_through(
