@@ -75,7 +75,7 @@ def test_the_paper_has_seven_places_of_dropout_and_programs_two_more(arrangement
 
 def test_the_table_of_chapter_06_has_the_drawings_numbers():
     text = (BOOK / "06_feed_forward.md").read_text("utf-8")
-    table = text[text.index("The table uses the numbers of the drawing:") :]
+    table = text[text.index("The table uses the same numbers as the drawing:") :]
     rows = re.findall(r"^\| \w.*$", table, re.M)[1:5]
     numbers = sorted(int(n) for row in rows for n in re.findall(r"\b\d\b", row))
     assert numbers == list(range(1, 8))

@@ -13,7 +13,7 @@ from PIL import Image
 from repositories import write
 from typer.testing import CliRunner
 
-from autograder.assemble import assemble
+from autograder.assemble.assembler import assemble
 from autograder.commands.app import app
 from autograder.course import Course, load_course
 from autograder.publish import PublishError, publish
