@@ -61,7 +61,8 @@ def test_search_finds_a_word_and_opens_its_page(read, site):
     reader.page.wait_for_url("**/search.html?*")
     excerpts = reader.page.locator("#search-results .context")
     excerpts.nth(3).wait_for()
-    assert all("perplexity" in text.lower() for text in excerpts.all_inner_texts())
+    found = excerpts.all_inner_texts()  # the search finds "perplexities" too
+    assert all("perplexit" in text.lower() for text in found)
     hit = reader.page.locator("#search-results li a", has_text="Glossary").first
     hit.click()
     reader.page.wait_for_url("**/glossary.html*")

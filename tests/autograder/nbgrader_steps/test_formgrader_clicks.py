@@ -102,6 +102,7 @@ FOCUSED = "id => document.activeElement?.id === id"
 def type_with_focus_on(page, field: str, keys: str) -> None:
     """Type into the field that has the focus, and test which one has it."""
     page.wait_for_function(FOCUSED, arg=field)
+    page.wait_for_load_state("load")  # the keys work from then on
     page.keyboard.type(keys)
 
 
