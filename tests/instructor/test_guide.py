@@ -62,7 +62,7 @@ def test_a_pattern_can_fail():
 def test_each_step_of_the_evening_has_a_goal_and_a_command():
     steps_of_evening = re.split(r"^## ", EVENING, flags=re.MULTILINE)[1:]
     for number, step in enumerate(steps_of_evening, 1):
-        assert re.match(rf"{number}\. .+\n\nGoal: ", step)
+        assert re.match(rf"Step {number}: .+\n\nGoal: ", step)
         assert re.search(r"^(\$ |make )", step, re.MULTILINE)
     assert len(steps_of_evening) == 8
 
