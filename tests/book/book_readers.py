@@ -45,6 +45,10 @@ CUT = """() => {
   if (!article) return faults;
   const name = (node) => node.id || node.closest('[id]')?.id;
   const page = document.documentElement.clientWidth + 1;
+  const code = page > 1200 ? article.querySelectorAll('.cell_input pre') : [];
+  for (const box of code)
+    if (box.scrollWidth > box.clientWidth + 1)
+      faults.push(`code is cut: ${box.innerText.slice(0, 60)}`);
   const boxes = article.querySelectorAll(
     'mjx-container, .math, table, figure, svg.drawing, img');
   for (const box of boxes) {

@@ -95,7 +95,8 @@ CAUSES = (
     ),
     Cause(
         "this line needs a tensor, but the value is a plain Python number or list. "
-        "Leave out `.item()` and `.tolist()`, or use `torch.tensor(…)`.",
+        "For a number such as a size, use `math.sqrt(…)` and the like. Otherwise leave "
+        "out `.item()` and `.tolist()`, or use `torch.tensor(…)`.",
         r"'(int|float|bool|list)' object has no attribute '(shape|size|dim|ndim|dtype"
         r"|view|reshape|transpose|unsqueeze|item|sum|mean|float|backward|device|detach"
         r"|requires_grad|masked_fill|is_floating_point)'"
