@@ -269,9 +269,9 @@ def readme(
         if course.hints
         else "",
         "sizes": told(
-            "With PyTorch's CPU build this downloads 0.3 GB and takes 1.3 GB of the "
-            "disk. With the CUDA build, which pip chooses on Linux, it downloads 2.8 "
-            "GB and takes 5.3 GB. Expect three to five minutes."
+            "Expect three to five minutes. An installation with PyTorch's CPU build "
+            "downloads 0.3 GB and takes 1.3 GB of the disk. With the CUDA build, which "
+            "pip chooses on Linux, it downloads 2.8 GB and takes 5.3 GB."
         ),
         "cpu": _smaller_build(course, told, constraints),
         "book": _book(course, language)
@@ -303,8 +303,8 @@ def _smaller_build(course: Course, told: Callable[[str], str], constraints: str)
     smaller = told(
         "On Linux without an NVIDIA GPU, now install PyTorch's CPU build: `{command}` "
         "If your network cannot reach this address, pip ends with "
-        "ResolutionImpossible. Then go on without this command: the next one installs "
-        "the CUDA build."
+        "ResolutionImpossible. Then skip this command: the next step installs the CUDA "
+        "build instead."
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
