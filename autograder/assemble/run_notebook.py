@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
 
 SECONDS_A_CELL = 300
+DIED_AT_ITS_START = "Kernel died before replying to kernel_info"
 
 
 @dataclass(frozen=True)
@@ -20,16 +22,30 @@ class CellError:
     message: str
 
 
+def execute(notebook: nbformat.NotebookNode, **options: Any) -> None:
+    """Run a notebook, and start a second kernel if the first died at its start.
+
+    The manager chooses free ports, but another program may take one of them before
+    the kernel does.
+    """
+    try:
+        NotebookClient(notebook, **options).execute()
+    except RuntimeError as error:
+        if DIED_AT_ITS_START not in str(error):
+            raise
+        NotebookClient(notebook, **options).execute()
+
+
 def run_notebook(notebook: Path, folder: Path) -> list[CellError]:
     """Run a notebook in a folder and return the errors of its cells, in order."""
     loaded = nbformat.read(notebook, as_version=4)
-    NotebookClient(
+    execute(
         loaded,
         timeout=SECONDS_A_CELL,
         kernel_name="python3",
         allow_errors=True,
         resources={"metadata": {"path": str(folder)}},
-    ).execute()
+    )
     return [
         CellError(cell.id, output.ename, output.evalue)
         for cell in loaded.cells

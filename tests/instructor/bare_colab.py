@@ -11,7 +11,8 @@ from pathlib import Path
 
 import nbformat
 from distributions import closure
-from nbclient import NotebookClient
+
+from autograder.assemble.run_notebook import execute
 
 COLAB_HAS = (
     "torch",
@@ -133,13 +134,13 @@ class BareColab:
     def run(self, cells: list, allow_errors: bool = False) -> nbformat.NotebookNode:
         """Run cells in a new kernel that starts in /content."""
         notebook = nbformat.v4.new_notebook(cells=cells)
-        NotebookClient(
+        execute(
             notebook,
             timeout=1200,  # only hanging fails, not slowness
             kernel_name=KERNEL,
             allow_errors=allow_errors,
             resources={"metadata": {"path": str(self.content)}},
-        ).execute()
+        )
         return notebook
 
 

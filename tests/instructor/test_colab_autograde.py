@@ -9,9 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from lms_archives import UNIT, archive, as_colab_saves
-from nbclient import NotebookClient
 from typer.testing import CliRunner
 
+from autograder.assemble.run_notebook import execute
 from autograder.classroom import on_drive
 from autograder.commands.app import app
 from autograder.course import load_course
@@ -92,7 +92,7 @@ def test_it_is_made_from_its_master() -> None:
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 def test_it_grades_a_class(home: Path, scores: dict[str, float]) -> None:
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    NotebookClient(notebook, timeout=1200, kernel_name="python3").execute()
+    execute(notebook, timeout=1200, kernel_name="python3")
     printed = "".join(
         output.get("text", "")
         for cell in notebook.cells

@@ -12,10 +12,10 @@ from typing import Any
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.assemble.explained_errors import CAUSES, explanation
+from autograder.assemble.run_notebook import execute
 from autograder.course import load_course
 from autograder.translations.catalogue import translations
 from autograder.translations.sources import ERRORS, locale_dir
@@ -133,13 +133,13 @@ def outputs(language: str, *cells: str) -> list[list[tuple[str, str]]]:
     )
     place = {"metadata": {"path": str(COURSE.release_dir(unit))}}
     # A busy kernel may send one print as two messages.
-    NotebookClient(
+    execute(
         notebook,
         allow_errors=True,
         timeout=300,
         resources=place,
         coalesce_streams=True,
-    ).execute()
+    )
     return [
         [
             (one.output_type, one.get("text") or "\n".join(one.get("traceback", [])))
