@@ -27,6 +27,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning"),
 ]
 CLASS = 60
+PATIENCE = 60_000  # milliseconds, on a busy machine
 GRADED = ("student-number-0", "student-number-1", "student-number-2")
 
 
@@ -83,7 +84,8 @@ def wait_for_another_page(page, *seen: str) -> None:
     formgrader saves twice and then opens the next page twice. `wait_for_url` takes
     the first of these two for an error.
     """
-    expect(page).not_to_have_url(re.compile("|".join(map(re.escape, seen))))
+    address = re.compile("|".join(map(re.escape, seen)))
+    expect(page).not_to_have_url(address, timeout=PATIENCE)
 
 
 def test_manage_assignments_leads_to_every_submission(page):
@@ -139,7 +141,8 @@ def test_keys_give_points_and_a_comment_and_lead_to_the_next_answer(page, taught
         pages.append(path_of(page.url))
         type_with_focus_on(page, "why", points)
     page.keyboard.press("Enter")  # after the last answer
-    expect(page).to_have_url(re.compile(rf"/gradebook/{UNIT}/{UNIT}$"))
+    address = re.compile(rf"/gradebook/{UNIT}/{UNIT}$")
+    expect(page).to_have_url(address, timeout=PATIENCE)
     with Gradebook(f"sqlite:///{taught}/gradebook.db") as gradebook:
         grades = [gradebook.find_grade("why", UNIT, UNIT, who) for who in GRADED]
         assert {one.manual_score for one in grades} == {11, 12, 13}
