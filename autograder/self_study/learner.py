@@ -14,9 +14,9 @@ from autograder.sandbox.second_runs import (
 )
 from autograder.sandbox.student_side.cells import CellRunner
 from autograder.sandbox.submission_proxy import SubmissionProxy
+from autograder.self_study.waiting import PART_SECONDS
 from autograder.unit import OurAnswer
 
-EXERCISE_SECONDS = 10
 Given = AbstractContextManager[SubmissionProxy]
 AFTER_ALL, UP_TO_CHECK, WITH_OURS = "after all", "up to its check", "with ours"
 
@@ -75,7 +75,7 @@ class Learner:
             when == UP_TO_CHECK and f"{exercise} {AFTER_ALL}" in self._stopped
         ):
             raise StudentGone(
-                Phrase("stopped after {seconds} s without an end", EXERCISE_SECONDS)
+                Phrase("stopped after {seconds} s without an end", PART_SECONDS)
             )
         student = self._after_all if cells is None else self._run(cells)
         self._begins(place)

@@ -65,7 +65,7 @@ def test_the_notebook_as_it_was_handed_out_is_not_written_yet(check: Check) -> N
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (changed(SCALED, FOREVER), "stopped after 10 s without an end"),
+        (changed(SCALED, FOREVER), "stopped after 30 s without an end"),
         (changed(SCALED, "import os; os._exit(3)"), "✗ 1. Compare every query"),
     ],
 )
