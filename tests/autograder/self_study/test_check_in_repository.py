@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -110,6 +111,8 @@ def test_watching_checks_again_on_each_save(
         [*command, "--watch"], cwd=repository, stdout=subprocess.PIPE, encoding="utf-8"
     ) as process:
         assert process.stdout is not None
+        alarm = threading.Timer(300, process.kill)  # then readline returns ""
+        alarm.start()
         try:
             first = process.stdout.readline()
             assert "is not a complete notebook file" in first
@@ -118,6 +121,7 @@ def test_watching_checks_again_on_each_save(
             while "7 of 7" not in (line := process.stdout.readline()):
                 assert line
         finally:
+            alarm.cancel()
             process.terminate()
 
 
