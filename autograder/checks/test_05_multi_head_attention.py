@@ -57,7 +57,7 @@ BUILT_INS = [
 Run = Callable[[], Any]
 OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
 NEEDS_A_BATCH = "code that needs a contiguous tensor or a larger batch"
-OTHERS_HEADS = "the heads left over from another module"
+OTHERS_HEADS = "the number of heads left over from another module"
 
 
 # --- mistakes ---------------------------------------------------------------------
@@ -82,9 +82,9 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
     """Name the mistake in split vectors."""
     b, t, d = x.shape
     return {
-        "the result of a view straight to (b, h, t, d_k), without a transpose: a row "
-        "of a head is no longer one token": lambda: view_split(x, h),
-        "the result if each head gets every h-th column instead of d_k neighbours": (
+        "the result of a view directly to (b, h, t, d_k) without a transpose: row "
+        "i of a head no longer comes from token i": lambda: view_split(x, h),
+        "the result if each head gets every h-th column instead of d_k adjacent ones": (
             lambda: every_hth_split(x, h)
         ),
         "the result with the heads in the opposite order": lambda: (
@@ -93,9 +93,9 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
         "the result of splitting the tokens among the heads": lambda: torch.stack(
             x.transpose(1, 2).reshape(b, -1).chunk(h, dim=1), 1
         ).reshape(b, h, t, d // h),
-        "the first slice, for every head": lambda: x[:, None, :, : d // h].expand(
-            b, h, t, d // h
-        ),
+        "the first slice repeated for every head": lambda: x[
+            :, None, :, : d // h
+        ].expand(b, h, t, d // h),
     }
 
 
@@ -119,14 +119,14 @@ def merge_mistakes(x: Tensor) -> dict[str, Run]:
 
 @dataclass(frozen=True)
 class Slip:
-    """One way to compute multi-head attention. Its defaults are right.
+    """One way to compute multi-head attention. Its defaults are correct.
 
     Attributes:
         maps: the projections of queries, keys, values and output; "" = none.
         sources: the inputs from which the queries, keys and values are computed.
         split: the function that splits heads.
         merge: the function that merges heads.
-        width: the number whose root divides the scores; None = d_k.
+        width: the scores are divided by the square root of it; None = d_k.
         mask: the function that is applied to the mask.
         share: the function that is applied to the heads' weights before the average
             over the values.
@@ -156,7 +156,7 @@ SLIPS = {
     "the result with one projection for keys and values": Slip(
         ("w_q", "w_k", "w_k", "w_o")
     ),
-    "the result with the projections of queries and keys exchanged": Slip(
+    "the result with the projections of queries and keys swapped": Slip(
         ("w_k", "w_q", "w_v", "w_o")
     ),
     "the result with one projection for all three": Slip(("w_q", "w_q", "w_q", "w_o")),
@@ -167,23 +167,24 @@ SLIPS = {
     "the result with values from the query's input": Slip(sources=(0, 1, 0)),
     "the result with keys from the query's input": Slip(sources=(0, 0, 2)),
     "the result with keys from the values' input": Slip(sources=(0, 2, 2)),
-    "the result with keys and values exchanged": Slip(sources=(0, 2, 1)),
-    "the result if each head gets every h-th column, merged side by side": Slip(
-        split=every_hth_split
-    ),
-    "the result if each head gets every h-th column, in splitting and in merging": Slip(
+    "the result with keys and values swapped": Slip(sources=(0, 2, 1)),
+    "the result if each head gets every h-th column and the heads are merged side "
+    "by side": Slip(split=every_hth_split),
+    "the result if each head gets every h-th column in both "
+    "splitting and merging": Slip(
         split=every_hth_split,
         merge=lambda x: x.permute(0, 2, 3, 1).flatten(2),
     ),
-    "the result of splitting with a view alone, without a transpose": Slip(
+    "the result of splitting with only a view, without a transpose": Slip(
         split=view_split
     ),
     "the result of merging without a transpose": Slip(merge=view_merge),
     "the result of splitting and merging without a transpose": Slip(
         split=view_split, merge=view_merge
     ),
-    "the result of a scale by √d_model; each head is only d_k wide": Slip(width=D),
-    "the result without a scale": Slip(width=1),
+    "the result of scores divided by √d_model, although each "
+    "head is only d_k wide": Slip(width=D),
+    "the result without scaling the scores": Slip(width=1),
     "the result when the mask is ignored": Slip(mask=lambda mask: None),
     "the result of an inverted mask (True means: may attend)": Slip(
         mask=lambda mask: ~mask
@@ -192,7 +193,7 @@ SLIPS = {
         mask=lambda mask: mask.transpose(-2, -1)
     ),
     "the result of a mask on the first head only": Slip(mask=first_head_only),
-    "the result of the same mean weights for every head": Slip(
+    "the result of using the heads' mean weights for every head": Slip(
         share=lambda weights: weights.mean(1, keepdim=True).expand_as(weights)
     ),
     "the result of one attention over the whole width, without heads": Slip(
@@ -200,7 +201,7 @@ SLIPS = {
         merge=lambda x: x[:, 0],
         width=D,
     ),
-    "the mean over the heads in place of their concatenation": Slip(
+    "the mean over the heads instead of their concatenation": Slip(
         merge=lambda x: x.mean(1).repeat(1, 1, H)
     ),
 }
@@ -212,7 +213,7 @@ def compute(
     mask: Tensor | None = None,
     slip: Slip | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Compute multi-head attention in float64 from a state dict, as the slip says."""
+    """Compute multi-head attention with a slip, in float64, from a state dict."""
     slip = slip or Slip()
 
     def apply(name: str, x: Tensor) -> Tensor:
@@ -269,20 +270,20 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
     if missing:
         fail(
             Phrase(
-                "The module has no parameter {name}. A layer becomes part of a "
-                "module as an attribute or in an nn.ModuleList, not in a Python "
-                "list; w_q, w_k, w_v and w_o come from the constructor that you "
-                "were given.",
+                "The module has no parameter {name}. Store a layer as an "
+                "attribute or in an nn.ModuleList, not in a Python list. The "
+                "given constructor makes w_q, w_k, w_v and w_o.",
                 missing[0],
             ),
-            mistake="layers that are no part of the module, so without parameters",
+            mistake="layers that are not part of the module, so their parameters are "
+            "missing",
         )
     extra = sorted(set(found) - set(shapes))
     if extra or any(found[name] != tuple(shapes[name]) for name in shapes):
         fail(
-            "The module should have the four projections of the constructor that you "
-            "were given, from d_model to d_model, and no other parameters.",
-            mistake="other projections than those of the constructor",
+            "The module should have the four projections of the given "
+            "constructor, from d_model to d_model, and no other parameters.",
+            mistake="projections that differ from those of the constructor",
         )
 
 
@@ -314,10 +315,11 @@ def expect_heads(actual: Any, length: int, what: str) -> None:
     if shape == (B, length, H, D_K):
         fail(
             Phrase(
-                "{what} is (b, t, h, d_k): the heads still stand behind the tokens.",
+                "{what} has the shape (b, t, h, d_k): the head axis still comes "
+                "after the token axis.",
                 what,
             ),
-            mistake="heads behind the tokens: no transpose",
+            mistake="the head axis after the token axis: no transpose",
         )
     expect_shape(actual, (B, H, length, D_K), what)
 
@@ -382,14 +384,18 @@ def expect_any_number(compare: Callable[[int], None], numbers: Sequence[int]) ->
                 return compare(number)
             except (CheckFailed, StudentError):
                 continue
-        fail("It is right for no number of heads.")
+        fail("It is wrong for every number of heads.")
 
     for number in numbers:
-        with blame("code that works for one number of heads only", for_some):
+        with blame("code that works for only one number of heads", for_some):
             compare(number)
 
 
-@check("split-heads", share=1, title="Not contiguous, in float64, a batch of one")
+@check(
+    "split-heads",
+    share=1,
+    title="Inputs that are not contiguous, are float64, or are a batch of one",
+)
 def test_split_strided(student, draw):
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for given in (strided, draw.normal(1, T, D, dtype=torch.float64)):
@@ -418,14 +424,15 @@ def test_split_device(student, draw):
 
 @check("split-heads", share=1, title="A width that cannot be split", form=True)
 def test_split_of_other_widths(student, draw):
-    x, what = draw.normal(B, T, D), "a width that is no multiple of the heads"
+    x = draw.normal(B, T, D)
+    what = "a width that is not a multiple of the number of heads"
     for n_heads in (2, 4, 7):
         expect_raises(
             student, student.split_heads, x, n_heads, kind="Exception", what=what
         )
 
 
-@check("split-heads", share=1, title="Gradients find their way back")
+@check("split-heads", share=1, title="Gradients reach the input")
 def test_split_gradients(student, draw):
     x, upstream = draw.normal(B, T, D), draw.normal(B, H, T, D_K)
     run = student.gradients(student.split_heads, x, H, upstream=upstream)
@@ -441,20 +448,20 @@ def test_merge_shape(student, draw):
     shape = tuple(got.shape) if isinstance(got, Tensor) else None
     if shape == (B, T, D_K):
         fail(
-            "The heads are added up or averaged; they should stand side by side.",
+            "The heads are added up or averaged, but they should be side by side.",
             mistake="the heads added up or averaged",
         )
     if shape == (B, H * T, D_K):
         fail(
-            "The heads stand one after the other along the tokens; each token should "
-            "have its heads side by side.",
-            mistake="the heads one after the other along the tokens",
+            "The heads are concatenated along the token axis, but each token "
+            "should have its heads side by side.",
+            mistake="the heads concatenated along the token axis",
         )
     if shape == (B, T, H, D_K):
         fail(
-            "The heads stand on an axis of their own: (b, t, h, d_k). Make the last "
-            "two axes one.",
-            mistake="the last two axes are not made one",
+            "The heads still have their own axis: (b, t, h, d_k). Merge the last "
+            "two axes.",
+            mistake="the last two axes are not merged",
         )
     expect_shape(got, (B, T, D), "the result")
 
@@ -467,7 +474,7 @@ def test_merge_values(student, draw):
     expect_close(got, want, "the result", mistakes=merge_mistakes(x))
 
 
-@check("merge-heads", share=1, title="One head, and one column a head")
+@check("merge-heads", share=1, title="One head, and one column per head")
 def test_merge_extremes(student, draw):
     wide = {n: draw.normal(B, n, T, D // n) for n in (H, 1, 3, D_K, D)}
     expect_any_number(lambda n: expect_merge(student, wide[n]), list(wide))
@@ -481,12 +488,16 @@ def test_merge_extremes(student, draw):
     )
 
 
-@check("merge-heads", share=1, title="Not contiguous, in float64, a batch of one")
+@check(
+    "merge-heads",
+    share=1,
+    title="Inputs that are not contiguous, are float64, or are a batch of one",
+)
 def test_merge_strided(student, draw):
     split = draw.normal(B, T, H, D_K, dtype=torch.float64).transpose(1, 2)
     plain = draw.normal(B, H, T, D_K)
     for x in (split, draw.normal(1, H, D_K, T, dtype=torch.float64).mT):
-        words = "code that needs a certain order in memory or a larger batch"
+        words = "code that needs a certain memory layout or a larger batch"
         with blame(words, lambda: expect_merge(student, plain)):
             got = student.merge_heads(x)
             expect_close(got, reference.merge_heads(x), "the result", merge_mistakes(x))
@@ -506,7 +517,7 @@ def test_merge_device(student, draw):
     expect_same_device(student, student.merge_heads, x, what="the result")
 
 
-@check("merge-heads", share=1, title="Gradients find their way back")
+@check("merge-heads", share=1, title="Gradients reach the input")
 def test_merge_gradients(student, draw):
     x, upstream = draw.normal(B, H, T, D_K), draw.normal(B, T, D)
     run = student.gradients(student.merge_heads, x, upstream=upstream)
@@ -523,7 +534,7 @@ def test_module_shapes(student, draw):
     expect_shape(output, (B, T, D), "output")
     if isinstance(weights, Tensor) and tuple(weights.shape) == (B, T, S):
         fail(
-            "The weights are (b, t, s): they should be those of every head, "
+            "The weights have the shape (b, t, s). Return those of every head: "
             "(b, h, t, s).",
             mistake="the mean of the heads' weights",
         )
@@ -535,12 +546,12 @@ def test_project_query(student, draw):
     module, state = build(student, draw)
     query = draw.normal(B, T, D)
     got = module.project_query(query)
-    expect_heads(got, T, "What project_query returns")
+    expect_heads(got, T, "The result of project_query")
     expect_close(got, projected(state, "w_q", query), "q", projections(state, query))
     one = student.MultiHeadAttention(D, 1)
     one.load_state_dict(state)
     want = torch.nn.functional.linear(query, state["w_q.weight"], state["w_q.bias"])
-    what, named = "q of a second module, with one head,", {OTHERS_HEADS: got}
+    what, named = "q of a second module with one head", {OTHERS_HEADS: got}
     expect_close(one.project_query(query), want[:, None], what, named)
 
 
@@ -555,7 +566,7 @@ def test_project_key_value(student, draw):
         mistakes = projections(state, given[name])
         other = given["v" if name == "k" else "k"]
         for phrase, run in projections(state, other).items():
-            mistakes[Phrase("{phrase}, made from the other input", phrase)] = run
+            mistakes[Phrase("{phrase}, computed from the other input", phrase)] = run
         expect_close(got, want, name, mistakes)
 
 
@@ -570,7 +581,9 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
     named: dict[str, Run] = {}
     for name in ("w_q", "w_k", "w_v", "w_o"):
         named |= projection_by(name, projected(state, name, x))
-    named["the input, split but not projected"] = lambda: reference.split_heads(x, H)
+    named["the input that is split but not projected"] = lambda: reference.split_heads(
+        x, H
+    )
     return named
 
 
@@ -588,7 +601,7 @@ def projection_by(name: str, right: Tensor) -> dict[str, Run]:
     }
 
 
-@check("multi-head-attention", share=3, title="attend, with a mask for every query")
+@check("multi-head-attention", share=3, title="attend with a mask for every query")
 def test_attend(student, draw):
     module, state = build(student, draw)
     q, k, v = heads_of(draw)
@@ -610,7 +623,9 @@ def identity_maps(*names: str) -> dict[str, Tensor]:
     return state | {f"{name}.bias": torch.zeros(D) for name in names}
 
 
-@check("multi-head-attention", share=3, title="Three inputs, two lengths, no mask")
+@check(
+    "multi-head-attention", share=3, title="Three inputs of two lengths, without a mask"
+)
 def test_module_values(student, draw):
     module, state = build(student, draw)
     for given in ([draw.normal(B, T, D) for _ in range(3)], inputs(draw)):
@@ -656,7 +671,9 @@ def test_module_with_every_mask(student, draw):
     )
 
 
-@check("multi-head-attention", share=2, title="Dropout while training, and only then")
+@check(
+    "multi-head-attention", share=2, title="Dropout in training, and only in training"
+)
 def test_module_dropout(student, draw):
     module, state = build(student, draw, dropout=0.2)
     given = inputs(draw)
@@ -666,7 +683,7 @@ def test_module_dropout(student, draw):
         again, _ = attend(module, *given)
         if not torch.equal(again, output):
             fail(
-                "After eval() two calls with the same input differ: weights are "
+                "After eval(), two calls with the same input differ: weights are "
                 "dropped although the module is not training.",
                 mistake="dropout in evaluation",
             )
@@ -675,7 +692,7 @@ def test_module_dropout(student, draw):
     dropped, weights = attend(module, *given)
     if torch.allclose(dropped.float(), want.float(), atol=1e-4):
         fail(
-            "With dropout 0.2 the output in training is that of evaluation.",
+            "With dropout 0.2, the outputs in training and in evaluation are equal.",
             mistake="dropout is ignored",
         )
     expect_weights_before_dropout(weights, right)
@@ -709,9 +726,9 @@ def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
     scale = (heads * values).sum(-1, keepdim=True) / values.square().sum(-1, True)
     if not torch.allclose(heads, scale * values, atol=1e-4):
         fail(
-            "With a single key a head has a single weight, so in training what the "
-            "head finds should vanish as a whole or stay as a whole, scaled. Yours "
-            "does neither: what is dropped is not the weights, or not they alone.",
+            "With a single key, a head has a single weight, so in training the "
+            "head's whole result should be either 0 or scaled. Yours is neither: "
+            "you drop something other than the weights, or not only the weights.",
             mistake="dropout on something other than the weights",
         )
 
@@ -719,7 +736,7 @@ def expect_weights_dropped(module: Any, state: dict[str, Tensor], draw) -> None:
 def expect_share_dropped(
     module: Any, state: dict[str, Tensor], p: float, student, draw
 ) -> None:
-    """Fail unless `attend` drops a share `p` of the weights and scales the others."""
+    """Fail unless `attend` drops a share `p` of the weights and scales the rest."""
     module.load_state_dict(state | identity_maps("w_o"))
     module.train()
     q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, D_K, D_K)
@@ -756,7 +773,11 @@ def test_module_gradients(student, draw):
     expect_gradients(run, trusted, given, upstream)
 
 
-@check("multi-head-attention", share=1, title="Gradients of two calls, and again")
+@check(
+    "multi-head-attention",
+    share=1,
+    title="Gradients of two calls, and with checkpointing",
+)
 def test_module_gradients_again(student, draw):
     module, state = build(student, draw)
     first, second = inputs(draw), inputs(draw)
@@ -810,10 +831,8 @@ def test_module_calls_apart(student, draw):
     module.load_state_dict(new)
     got, _ = expect_parts(module(*first), 2, OUTPUT_AND_WEIGHTS)
     want, what = compute(new, first[:3], first[3])[0], "the output"
-    named = {"the output of weights that were kept from before": before}
-    expect_close(
-        got, want, Phrase("After other weights have come in, {what}", what), named
-    )
+    named = {"the output of weights that were stored earlier": before}
+    expect_close(got, want, Phrase("After new weights are loaded, {what}", what), named)
 
 
 @check(
@@ -840,7 +859,7 @@ def test_module_double(student, draw):
 
     x = draw.normal(T, 1, D, dtype=torch.float64).transpose(0, 1)
     memory = draw.normal(1, D, S, dtype=torch.float64).mT
-    words = "code for float32, contiguous tensors or larger batches only"
+    words = "code that works only for float32, contiguous tensors or larger batches"
     module.double()
     with blame(words, ordinary):
         output, _ = attend(module, x, memory, memory)
@@ -899,7 +918,7 @@ def linear(student, *sizes: int) -> Any:
 def test_count_linear(student, draw):
     n, m = draw.integer(5, 20), draw.integer(21, 40)
     mistakes = {
-        "the number of tensors, not of the numbers in them": 2,
+        "the number of tensors, not of the values in them": 2,
         "the number of weights without the biases": n * m,
         "the number of rows": 2 * m,
     }
@@ -913,86 +932,88 @@ def test_count_nested(student, draw):
     inner = sequential(linear(student, n, m), student.load("torch.nn.LayerNorm")(m))
     module = sequential(inner, student.load("torch.nn.ReLU")(), linear(student, m, n))
     mistakes = {
-        "0: what lies inside other modules is not counted": 0,
-        "the number of tensors, not of the numbers in them": 6,
+        "0: the parameters inside other modules are not counted": 0,
+        "the number of tensors, not of the values in them": 6,
         "the count without biases": 2 * n * m,
-        "the count of matrices alone": 2 * n * m + m,
-        "the count of linear maps alone": 2 * n * m + m + n,
+        "the count of only the matrices": 2 * n * m + m,
+        "the count of only the linear maps": 2 * n * m + m + n,
     }
     expect_count(student, module, 2 * n * m + n + 3 * m, mistakes)
 
 
-@check("count-parameters", share=1, title="A convolution: weights of three axes")
+@check("count-parameters", share=1, title="A convolution: weights with three axes")
 def test_count_convolution(student, draw):
     n, m, width = draw.integer(5, 10), draw.integer(11, 20), draw.integer(2, 5)
     convolution = student.load("torch.nn.Conv1d")(n, m, width)
     mistakes = {
-        "the count of rows times columns, where weights may have three axes": (
+        "the count of rows times columns, although weights may have three axes": (
             m * width + m
         ),
-        "the count of the first two axes, where weights may have three": m * n + m,
+        "the count of the first two axes, although weights may have three": m * n + m,
         "the number of weights without the biases": n * m * width,
     }
     expect_count(student, convolution, n * m * width + m, mistakes)
 
 
-@check("count-parameters", share=2, title="What two modules share counts once")
+@check(
+    "count-parameters", share=2, title="Parameters that two modules share count once"
+)
 def test_count_shared(student, draw):
     n = draw.integer(5, 20)
     shared = linear(student, n, n)
     module = student.load(SEQUENTIAL)(shared, student.load("torch.nn.ReLU")(), shared)
-    twice = "the count with what is shared counted twice"
+    twice = "the count with shared parameters counted twice"
     expect_count(student, module, n * n + n, {twice: 2 * (n * n + n)})
     tied = student.load(SEQUENTIAL)(linear(student, n, n), linear(student, n, n))
     student.load("builtins.eval")(TIE)(tied)
     expect_count(student, tied, n * n + 2 * n, {twice: 2 * (n * n + n)})
 
 
-@check("count-parameters", share=1, title="What is alike is not the same")
+@check("count-parameters", share=1, title="Equal parameters are not shared parameters")
 def test_count_alike(student, draw):
     n = draw.integer(5, 20)
     norm = student.load("torch.nn.LayerNorm")
     module = student.load(SEQUENTIAL)(norm(n), linear(student, n, n), norm(n))
     mistakes = {
-        "the count with tensors that are equal in value counted once": n * n + 3 * n,
-        "the count with tensors of one shape counted once": n * n + n,
+        "the count with tensors of equal values counted only once": n * n + 3 * n,
+        "the count with tensors of the same shape counted only once": n * n + n,
     }
     expect_count(student, module, n * n + 5 * n, mistakes)
 
 
-@check("count-parameters", share=2, title="What training may not change does not count")
+@check("count-parameters", share=2, title="Frozen parameters do not count")
 def test_count_frozen(student, draw):
     n, m = draw.integer(5, 20), draw.integer(21, 40)
     frozen = linear(student, n, m)
     frozen.requires_grad_(False)
     module = student.load(SEQUENTIAL)(frozen, linear(student, m, n))
     mistakes = {
-        "the count with frozen parameters (requires_grad is False)": (
+        "the count including frozen parameters (requires_grad is False)": (
             2 * n * m + n + m
         ),
-        "the count of the frozen parameters alone": n * m + m,
+        "the count of only the frozen parameters": n * m + m,
     }
     expect_no_traces(student, student.count_parameters, module, still=True)
     expect_count(student, module, m * n + n, mistakes)
 
 
-@check("count-parameters", share=1, title="Buffers are no parameters")
+@check("count-parameters", share=1, title="Buffers are not parameters")
 def test_count_buffers(student, draw):
     n = draw.integer(5, 20)
     module = student.load("torch.nn.BatchNorm1d")(n)
     mistakes = {
-        "the count of the whole state, buffers too": 4 * n + 1,
-        "the count of the floating-point state, buffers too": 4 * n,
+        "the count of the whole state, including buffers": 4 * n + 1,
+        "the count of all floating-point values in the state, including buffers": 4 * n,
     }
     expect_count(student, module, 2 * n, mistakes)
 
 
-@check("count-parameters", share=1, title="Eight heads cost as much as one")
+@check("count-parameters", share=1, title="Eight heads have as many parameters as one")
 def test_count_heads(student, draw):
     maps = [linear(student, 512, 64) for _ in range(8)]
     heads = student.load("torch.nn.ModuleList")(maps)
     mistakes = {
-        "the number of tensors, not of the numbers in them": 16,
+        "the number of tensors, not of the values in them": 16,
         "the number of weights without the biases": 512 * 512,
     }
     expect_count(student, heads, 512 * 512 + 512, mistakes)

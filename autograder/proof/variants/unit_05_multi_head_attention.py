@@ -11,14 +11,14 @@ from transformer.attention import scaled_dot_product_attention
 split_heads = answer("transformer.multi_head.split_heads")
 split_heads.with_faults("kept seed default detached float32 rounded written cpu")
 split_heads.wrong(
-    "a view straight to (b, h, t, d_k), without a transpose",
+    "a view directly to (b, h, t, d_k) without a transpose",
     swap(
         "return heads.transpose(1, 2)",
         "return heads.reshape(b, n_heads, t, d_model // n_heads)",
     ),
 )
 split_heads.wrong(
-    "heads behind the tokens: no transpose",
+    "the head axis after the token axis: no transpose",
     swap("heads = x", "return x"),
     drop("return heads.transpose(1, 2)"),
 )
@@ -31,7 +31,7 @@ split_heads.wrong(
 )
 split_heads.wrong("the heads in the opposite order", swap("(1, 2)", "(1, 2).flip(1)"))
 split_heads.wrong(
-    "a transpose before the view",
+    "a transpose before the view instead of after it",
     swap(
         "heads.transpose(1, 2)",
         "x.transpose(1, 2).reshape(b, n_heads, t, d_model // n_heads)",
@@ -40,7 +40,7 @@ split_heads.wrong(
 )
 
 
-@split_heads.wrong("the first slice, for every head")
+@split_heads.wrong("the first slice repeated for every head")
 def split_heads(x, n_heads):
     d_k = x.size(-1) // n_heads
     return torch.stack([x[..., :d_k] for _ in range(n_heads)], dim=1)
@@ -49,30 +49,30 @@ def split_heads(x, n_heads):
 split_heads.wrong("not split into heads", body("return x"))
 
 
-@split_heads.wrong("detached", names="the gradient is cut off")
+@split_heads.wrong("a detached result", names="the gradient is cut off")
 def split_heads(x, n_heads):
     b, t, d_model = x.shape
     return x.detach().reshape(b, t, n_heads, -1).transpose(1, 2)
 
 
 split_heads.wrong(
-    "three heads, whatever is asked for",
+    "three heads, regardless of n_heads",
     swap("n_heads, d_model // n_heads", "3, -1"),
     diagnosed=False,
 )
 split_heads.wrong(
-    "squeezed: a batch of one is lost",
+    "a squeeze that removes a batch of one",
     swap("(1, 2)", "(1, 2).squeeze(0)"),
     names="needs a contiguous tensor or a larger batch",
 )
 split_heads.wrong(
-    "flattened with view, which fails when x is not contiguous",
+    "a view that fails if x is not contiguous",
     swap("x.view(b", "x.view(-1).view(b"),
     names="needs a contiguous tensor or a larger batch",
 )
 
 
-@split_heads.wrong("the first heads, kept by shape", names="kept from an earlier call")
+@split_heads.wrong("the first heads cached by shape", names="kept from an earlier call")
 def split_heads(x, n_heads, kept={}):  # noqa: B006
     b, t, d = x.shape
     if x.shape not in kept:
@@ -81,13 +81,15 @@ def split_heads(x, n_heads, kept={}):  # noqa: B006
 
 
 split_heads.wrong(
-    "rounded to bfloat16 and back",
+    "a result rounded to bfloat16 and converted back",
     swap("heads.transpose(1, 2)", "heads.transpose(1, 2).bfloat16().to(x.dtype)"),
     diagnosed=False,
 )
 
 
-@split_heads.wrong("columns left over are cut off", names="error that does not come")
+@split_heads.wrong(
+    "leftover columns that are cut off", names="error that does not come"
+)
 def split_heads(x, n_heads):
     b, t, d = x.shape
     d_k = d // n_heads
@@ -121,7 +123,7 @@ def split_heads(x, n_heads):
     return torch.cat(heads, dim=1)
 
 
-@split_heads.right("the columns first, the tokens last")
+@split_heads.right("the columns as the first axis, the tokens as the last")
 def split_heads(x, n_heads):
     b, t, d = x.shape
     return x.transpose(1, 2).reshape(b, n_heads, d // n_heads, t).transpose(2, 3)
@@ -156,7 +158,9 @@ merge_heads.wrong(
 )
 merge_heads.wrong("the heads added up or averaged", body("return x.mean(dim=1)"))
 merge_heads.wrong(
-    "added up", body("return x.sum(dim=1)"), names="the heads added up or averaged"
+    "the heads added up",
+    body("return x.sum(dim=1)"),
+    names="the heads added up or averaged",
 )
 merge_heads.wrong(
     "the mean over the heads, repeated",
@@ -165,9 +169,9 @@ merge_heads.wrong(
 merge_heads.wrong(
     "one head repeated", body("return torch.cat([x[:, 0]] * x.size(1), dim=-1)")
 )
-merge_heads.wrong("the last two axes are not made one", drop(".flatten(start_dim=2)"))
+merge_heads.wrong("the last two axes are not merged", drop(".flatten(start_dim=2)"))
 merge_heads.wrong(
-    "the heads one after the other along the tokens", body("return x.flatten(1, 2)")
+    "the heads concatenated along the token axis", body("return x.flatten(1, 2)")
 )
 
 
@@ -178,10 +182,12 @@ def merge_heads(x):
 
 
 merge_heads.wrong(
-    "detached", swap("return x", "return x.detach()"), names="the gradient is cut off"
+    "a detached result",
+    swap("return x", "return x.detach()"),
+    names="the gradient is cut off",
 )
 merge_heads.wrong(
-    "four heads, as in the visible check",
+    "code for four heads, as in the visible check",
     body("return torch.cat([x[:, i] for i in range(4 if x.size(1) > 3 else 1)], -1)"),
     diagnosed=False,
 )
@@ -205,7 +211,7 @@ def merge_heads(x):
     return merged
 
 
-@merge_heads.right("reshape, its sizes read off")
+@merge_heads.right("a reshape with the sizes of the input")
 def merge_heads(x):
     b, h, t, d_k = x.size()
     return x.transpose(2, 1).reshape(b, t, h * d_k)
@@ -226,18 +232,18 @@ merge_heads.right(
 project_query = answer("transformer.multi_head.MultiHeadAttention.project_query")
 project_query.with_faults("seed default detached rounded written cpu")
 project_query.wrong(
-    "the projection of the keys for the queries",
+    "the keys' projection used for the queries",
     swap("w_q", "w_k"),
     names="the projection by w_k",
 )
 project_query.wrong(
-    "queries not projected",
+    "queries that are not projected",
     swap("self.w_q(query)", "query"),
-    names="the input, split but not projected",
+    names="the input that is split but not projected",
 )
 project_query.wrong("not split into heads", body("return self.w_q(query)"))
 project_query.wrong(
-    "split first, then projected",
+    "a split before the projection",
     body("return self.w_q(split_heads(query, self.n_heads))"),
     diagnosed=False,
 )
@@ -256,16 +262,20 @@ project_key_value.wrong(
     names="the projection by w_k",
 )
 project_key_value.wrong(
-    "values made from the keys' input",
+    "values computed from the keys' input",
     swap("(value)", "(key)"),
-    names="made from the other input",
+    names="computed from the other input",
 )
 project_key_value.wrong(
-    "values before keys", swap("k, v", "v, k"), names="made from the other input"
+    "values returned before keys",
+    swap("k, v", "v, k"),
+    names="computed from the other input",
 )
 
 
-@project_key_value.wrong("a view for the split", names="split without a transpose")
+@project_key_value.wrong(
+    "a view instead of split_heads", names="split without a transpose"
+)
 def project_key_value(self, key, value):
     b, s, d = key.shape
     shape = (b, self.n_heads, s, d // self.n_heads)
@@ -293,10 +303,12 @@ attend.wrong(
     swap("merge_heads(heads)", "heads.mean(dim=1).repeat(1, 1, self.n_heads)"),
 )
 attend.wrong(
-    "a scale by √d_model", insert("q = q / self.n_heads**0.5", before="heads, weights")
+    "scores divided by √d_model",
+    insert("q = q / self.n_heads**0.5", before="heads, weights"),
 )
 attend.wrong(
-    "without a scale", insert("q = q * q.size(-1) ** 0.5", before="heads, weights")
+    "without scaling the scores",
+    insert("q = q * q.size(-1) ** 0.5", before="heads, weights"),
 )
 
 
@@ -333,18 +345,18 @@ attend.wrong(
     swap("(merge_heads(heads)), weights", "(merge_heads(heads)), weights.mean(dim=1)"),
 )
 attend.wrong(
-    "the mean of the heads' weights, for every head",
+    "the mean of the heads' weights returned for every head",
     swap(
         "(merge_heads(heads)), weights",
         "(merge_heads(heads)), weights.mean(dim=1, keepdim=True).expand_as(weights)",
     ),
-    names="the same mean weights for every head",
+    names="the heads' mean weights for every head",
 )
 
 
 @attend.wrong(
     "values averaged by the mean of the heads' weights",
-    names="the same mean weights for every head",
+    names="the heads' mean weights for every head",
 )
 def attend(self, q, k, v, mask=None):
     _, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -434,7 +446,7 @@ def forward(self, query, key, value, mask=None):
 
 
 multi_head_attention.wrong(
-    "the output alone",
+    "only the output returned",
     swap("(q, k, v, mask)", "(q, k, v, mask)[0]"),
     names="a different number of results",
 )
@@ -443,7 +455,7 @@ multi_head_attention.wrong(
 )
 multi_head_attention.wrong("queries from the keys' input", swap("(query)", "(key)"))
 multi_head_attention.wrong(
-    "the mask not handed on", swap("v, mask", "v"), names="the mask is ignored"
+    "a mask that is not passed on", swap("v, mask", "v"), names="the mask is ignored"
 )
 
 
@@ -458,7 +470,7 @@ def forward(self, query, key, value, mask=None):
     return self.w_o(heads.reshape(b, query.size(1), -1)), weights
 
 
-@multi_head_attention.wrong("the query scaled in place", names="changed in place")
+@multi_head_attention.wrong("a query that is scaled in place", names="changed in place")
 def forward(self, query, key, value, mask=None):
     with torch.no_grad():
         query *= 1.5
@@ -470,7 +482,7 @@ def forward(self, query, key, value, mask=None):
 initialise = answer("transformer.multi_head.MultiHeadAttention.__init__")
 
 
-@initialise.wrong("heads in a Python list", names="without parameters")
+@initialise.wrong("heads in a Python list", names="their parameters are missing")
 def __init__(self, d_model, n_heads, dropout=0.0):
     super().__init__()
     self.n_heads, self.dropout = n_heads, dropout
@@ -489,7 +501,7 @@ def forward(self, query, key, value, mask=None):
 
 
 project_query.wrong(
-    "weights detached from the queries",
+    "weights that are detached from the queries",
     swap("(self.w_q(query), self.n_heads)", "(self.w_q(query), self.n_heads).detach()"),
     names="no gradient for w_q",
 )
@@ -536,7 +548,7 @@ multi_head_attention.wrong(
     names="keys from the query's input",
 )
 multi_head_attention.wrong(
-    "the values' input for the keys",
+    "keys from the values' input",
     swap("(key, value)", "(value, value)"),
     names="keys from the values' input",
 )
@@ -552,18 +564,18 @@ attend.wrong(
     names="the weights after the dropout",
 )
 attend.wrong(
-    "dropout of 1 - p",
+    "dropout with 1 - p instead of p",
     swap("mask, dropout)", "mask, 1 - dropout if dropout else 0.0)"),
     names="keeps the share it should drop",
 )
 attend.wrong(
-    "dropout of a fixed 0.5",
+    "dropout with a fixed 0.5",
     swap("self.dropout if", "0.5 * (self.dropout > 0) if"),
     names="a different share dropped",
 )
 
 
-@attend.wrong("dropout the same for all heads", names="the same for every head")
+@attend.wrong("the same dropout mask for all heads", names="the same for every head")
 def attend(self, q, k, v, mask=None):
     _, weights = scaled_dot_product_attention(q, k, v, mask)
     kept = torch.ones_like(weights[:, :1])
@@ -571,7 +583,9 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(weights * kept @ v)), weights
 
 
-@attend.wrong("dropout the same for all sentences", names="same for every sentence")
+@attend.wrong(
+    "the same dropout mask for all sentences", names="same for every sentence"
+)
 def attend(self, q, k, v, mask=None):
     _, weights = scaled_dot_product_attention(q, k, v, mask)
     kept = torch.ones_like(weights[:1])
@@ -579,7 +593,9 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(merge_heads(weights * kept @ v)), weights
 
 
-@attend.wrong("the first dropout kept", names="the same numbers dropped in every call")
+@attend.wrong(
+    "the first dropout mask reused", names="the same numbers dropped in every call"
+)
 def attend(self, q, k, v, mask=None):
     _, weights = scaled_dot_product_attention(q, k, v, mask)
     used = weights
@@ -592,7 +608,7 @@ def attend(self, q, k, v, mask=None):
 
 
 @multi_head_attention.wrong(
-    "the first memory's keys and values kept", names="keys and values from an earlier"
+    "the first memory's keys and values reused", names="keys and values from an earlier"
 )
 def forward(self, query, key, value, mask=None):
     if getattr(self, "sizes", None) != (key.shape, value.shape):
@@ -602,7 +618,7 @@ def forward(self, query, key, value, mask=None):
 
 
 @multi_head_attention.wrong(
-    "the first mask kept", names="the mask from an earlier call"
+    "the first mask reused", names="the mask from an earlier call"
 )
 def forward(self, query, key, value, mask=None):
     if mask is not None and getattr(self, "mask", mask).shape == mask.shape:
@@ -613,7 +629,7 @@ def forward(self, query, key, value, mask=None):
 
 
 attend.wrong(
-    "the first head's mask for all",
+    "the first head's mask used for all heads",
     insert(
         "mask = mask[:, :1] if mask is not None and mask.dim() == 4 else mask",
         before="dropout =",
@@ -632,7 +648,7 @@ def attend(self, q, k, v, mask=None):
 
 
 attend.wrong(
-    "the mask inverted in place, and back",
+    "a mask that is inverted in place and inverted back",
     insert(
         """
         if mask is not None:
@@ -643,24 +659,24 @@ attend.wrong(
     names="changed in place",
 )
 attend.wrong(
-    "three heads, as in the visible check",
+    "code for three heads, as in the visible check",
     swap("merge_heads(heads)", "torch.cat([heads[:, i] for i in range(3)], dim=-1)"),
     diagnosed=False,
 )
 project_key_value.wrong(
-    "keys detached",
+    "keys that are detached",
     swap("self.w_k(key), self.n_heads)", "self.w_k(key), self.n_heads).detach()"),
     names="no gradient for w_k",
 )
 project_key_value.wrong(
-    "values detached",
+    "values that are detached",
     swap("self.w_v(value), self.n_heads)", "self.w_v(value), self.n_heads).detach()"),
     names="no gradient for w_v",
 )
 
 
 @multi_head_attention.wrong(
-    "the memory without a gradient", names="the gradient is cut off"
+    "a memory without a gradient", names="the gradient is cut off"
 )
 def forward(self, query, key, value, mask=None):
     q = self.project_query(query)
@@ -668,7 +684,9 @@ def forward(self, query, key, value, mask=None):
     return self.attend(q, k, v, mask)
 
 
-@multi_head_attention.wrong("the evaluation mode left on", names="changes the module")
+@multi_head_attention.wrong(
+    "a module that is left in evaluation mode", names="changes the module"
+)
 def forward(self, query, key, value, mask=None):
     q = self.project_query(query)
     k, v = self.project_key_value(key, value)
@@ -677,7 +695,7 @@ def forward(self, query, key, value, mask=None):
     return result
 
 
-@multi_head_attention.right("written out in forward")
+@multi_head_attention.right("all steps written out in forward")
 def forward(self, query, key, value, mask=None):
     b, t, d = query.shape
     d_k = d // self.n_heads
@@ -747,7 +765,7 @@ def project_key_value(self, key, value):
     )
 
 
-@attend.right("heads added up, each through its columns of w_o")
+@attend.right("the sum over the heads, each multiplied by its columns of w_o")
 def attend(self, q, k, v, mask=None):
     p = self.dropout if self.training else 0.0
     heads, weights = scaled_dot_product_attention(q, k, v, mask, p)
@@ -760,7 +778,7 @@ def attend(self, q, k, v, mask=None):
 MultiHeadAttention = answer("transformer.multi_head.MultiHeadAttention")
 
 
-@MultiHeadAttention.right("an nn.Dropout of its own, more names in the constructor")
+@MultiHeadAttention.right("its own nn.Dropout, and more attributes in the constructor")
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.0):
         super().__init__()
@@ -806,29 +824,34 @@ def count_parameters(module):
 
 
 count_parameters.wrong(
-    "what lies inside other modules is not counted", swap("() if", "(recurse=False) if")
+    "the parameters inside other modules are not counted",
+    swap("() if", "(recurse=False) if"),
 )
 count_parameters.wrong(
     "the number of rows", body("return sum(len(p) for p in module.parameters())")
 )
-count_parameters.wrong("frozen parameters", swap("() if p.requires_grad", "()"))
-count_parameters.wrong("the frozen parameters alone", swap("if", "if not"))
+count_parameters.wrong(
+    "including frozen parameters", swap("() if p.requires_grad", "()")
+)
+count_parameters.wrong("only the frozen parameters", swap("if", "if not"))
 
 
-@count_parameters.wrong("shared counted twice")
+@count_parameters.wrong("shared parameters counted twice")
 def count_parameters(module):
     named = module.named_parameters(remove_duplicate=False)
     return sum(p.numel() for _, p in named if p.requires_grad)
 
 
 count_parameters.wrong(
-    "the state, buffers too",
+    "the whole state, including buffers",
     body("return sum(tensor.numel() for tensor in module.state_dict().values())"),
-    names="buffers too",
+    names="including buffers",
 )
 
 
-@count_parameters.wrong("linear maps alone", names="the count of linear maps alone")
+@count_parameters.wrong(
+    "only the linear maps", names="the count of only the linear maps"
+)
 def count_parameters(module):
     total = 0
     for part in module.modules():
@@ -838,7 +861,7 @@ def count_parameters(module):
 
 
 count_parameters.wrong(
-    "matrices alone", swap("requires_grad", "dim() > 1"), names="without"
+    "only the matrices", swap("requires_grad", "dim() > 1"), names="without"
 )
 
 
@@ -853,7 +876,9 @@ def count_parameters(module):
     return sum(p.size(0) * (p.size(-1) if p.dim() > 1 else 1) for p in trained)
 
 
-@count_parameters.wrong("each layer once, tied weights twice", names="counted twice")
+@count_parameters.wrong(
+    "each layer counted once, but tied weights twice", names="counted twice"
+)
 def count_parameters(module):
     total = 0
     for part in module.modules():
@@ -861,13 +886,13 @@ def count_parameters(module):
     return total
 
 
-@count_parameters.wrong("tensors of one shape count once", diagnosed=False)
+@count_parameters.wrong("tensors of the same shape counted once", diagnosed=False)
 def count_parameters(module):
     shapes = {p.shape for p in module.parameters() if p.requires_grad}
     return sum(shape.numel() for shape in shapes)
 
 
-@count_parameters.wrong("equal tensors count once", names="equal in value")
+@count_parameters.wrong("equal tensors counted once", names="equal values")
 def count_parameters(module):
     seen = {}
     for p in module.parameters():
@@ -876,7 +901,7 @@ def count_parameters(module):
     return sum(seen.values())
 
 
-@count_parameters.wrong("the first count, kept by class", diagnosed=False)
+@count_parameters.wrong("the first count cached by class", diagnosed=False)
 def count_parameters(module, kept={}):  # noqa: B006
     if type(module) not in kept:
         trained = (p for p in module.parameters() if p.requires_grad)
@@ -884,7 +909,9 @@ def count_parameters(module, kept={}):  # noqa: B006
     return kept[type(module)]
 
 
-@count_parameters.wrong("thaws what was frozen", names="changes the module")
+@count_parameters.wrong(
+    "frozen parameters that are unfrozen", names="changes the module"
+)
 def count_parameters(module):
     total = sum(p.numel() for p in module.parameters() if p.requires_grad)
     module.requires_grad_(True)
@@ -920,7 +947,7 @@ def count_parameters(module):
 count_parameters.right("flattened and counted", swap("p.numel()", "len(p.flatten())"))
 
 
-@count_parameters.right("a set of those seen, over all modules")
+@count_parameters.right("a dictionary of the parameters seen in all modules")
 def count_parameters(module):
     seen = {}
     for part in module.modules():
@@ -947,7 +974,7 @@ def count_parameters(module):
 called = answer("transformer.multi_head.MultiHeadAttention.forward")
 called.with_faults("kept seed default detached float32 rounded written cpu")
 called.wrong(
-    "three axes of a mask taken for sentences",
+    "a mask (h, t, s) read as one mask per sentence",
     insert(
         """
         if mask is not None and mask.dim() == 3:
@@ -958,7 +985,7 @@ called.wrong(
     names="does not take a mask (h, t, s)",
 )
 called.wrong(
-    "kept by the tensors in evaluation",
+    "a result cached by the identity of the tensors in evaluation mode",
     body("""
     found, kept = None, self.__dict__.setdefault("kept", {})
     if not self.training:
@@ -972,7 +999,7 @@ called.wrong(
     names="a result kept from an earlier call",
 )
 answer("transformer.multi_head.MultiHeadAttention.project_query").wrong(
-    "the heads of the first module",
+    "the number of heads of the first module",
     body("""
     if not hasattr(type(self), "heads"):
         type(self).heads = self.n_heads
@@ -981,7 +1008,7 @@ answer("transformer.multi_head.MultiHeadAttention.project_query").wrong(
     names="left over from another module",
 )
 answer("transformer.multi_head.MultiHeadAttention.project_key_value").wrong(
-    "both matrices joined once in evaluation",
+    "both matrices concatenated only once in evaluation mode",
     body("""
     if self.training or torch.is_grad_enabled() and "joined" not in self.__dict__:
         kept = [self.w_k.weight, self.w_v.weight]
@@ -1000,7 +1027,7 @@ answer("transformer.multi_head.MultiHeadAttention.project_key_value").wrong(
     diagnosed=False,
 )
 answer("transformer.multi_head.count_parameters").wrong(
-    "puts the module into evaluation",
+    "a module that is put into evaluation mode",
     insert("module.eval()", before="return sum"),
     names="the mode of a module that it is given",
 )
