@@ -87,9 +87,10 @@ def build_feed_forward(
         fail("The linear maps have no bias.", mistake="no bias")
     if found != wanted:
         fail(
-            "The module should have the parameters of the constructor that you were "
-            "given: linear1 from d_model to d_ff, linear2 back, both with a bias.",
-            mistake="other layers than those of the constructor",
+            "The module should have the parameters of the given constructor: "
+            "linear1 from d_model to d_ff and linear2 back to d_model, both with "
+            "a bias.",
+            mistake="layers that differ from those of the constructor",
         )
     state = drawn_state(draw, module)
     module.eval()
@@ -158,21 +159,21 @@ def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
     right = feed_forward(state, x)
     return {
         "the result without the ReLU": with_inner(lambda y: y),
-        "the result with a ReLU on the output too": lambda: right.relu(),
-        "the result with the ReLU on the output only": lambda: feed_forward(
+        "the result with a second ReLU on the output": lambda: right.relu(),
+        "the result with only a ReLU on the output": lambda: feed_forward(
             state, x, lambda y: y, torch.relu
         ),
         "the result with the ReLU on the input": lambda: feed_forward(
             state, x.relu(), lambda y: y
         ),
-        "the result with a GELU in place of the ReLU": with_inner(F.gelu),
-        "the result with the approximate GELU in place of the ReLU": with_inner(
+        "the result with a GELU instead of the ReLU": with_inner(F.gelu),
+        "the result with the approximate GELU instead of the ReLU": with_inner(
             lambda y: F.gelu(y, approximate="tanh")
         ),
         "the result with a leaky ReLU": with_inner(F.leaky_relu),
-        "the result with a sigmoid in place of the ReLU": with_inner(torch.sigmoid),
-        "the result with a tanh in place of the ReLU": with_inner(torch.tanh),
-        "the result with the smaller of 0 and x: min for max": with_inner(
+        "the result with a sigmoid instead of the ReLU": with_inner(torch.sigmoid),
+        "the result with a tanh instead of the ReLU": with_inner(torch.tanh),
+        "the result with min(0, x) instead of max(0, x)": with_inner(
             lambda y: y.clamp(max=0)
         ),
     }
@@ -182,10 +183,10 @@ def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
     """Name the mistake in a layer whose output for a token depends on other tokens."""
     right = feed_forward(state, x)
     return {
-        "the result with the residual x added: that comes in AddNorm": lambda: (
+        "the result with the residual x added, which is the job of AddNorm": lambda: (
             x.double() + right
         ),
-        "the result of a mean over the tokens": lambda: feed_forward(
+        "the result of averaging the input over the tokens": lambda: feed_forward(
             state, x.mean(dim=1, keepdim=True).expand_as(x)
         ),
         "the result with hidden activations averaged over the tokens": lambda: (
@@ -193,17 +194,17 @@ def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
                 state, x, lambda y: y.relu().mean(dim=1, keepdim=True).expand_as(y)
             )
         ),
-        "the result of a view or reshape in place of a transpose": lambda: (
+        "the result of a view or reshape instead of a transpose": lambda: (
             feed_forward(
                 state, x.reshape(x.size(0), x.size(2), x.size(1)).transpose(1, 2)
             )
             .transpose(1, 2)
             .reshape(x.shape)
         ),
-        "the result of a transpose on the way in and a reshape on the way back": (
+        "the result of a transpose of the input and a reshape of the output": (
             lambda: right.transpose(1, 2).reshape(x.shape)
         ),
-        "the result of a reshape on the way in and a transpose on the way back": (
+        "the result of a reshape of the input and a transpose of the output": (
             lambda: feed_forward(
                 state, x.reshape(x.size(0), x.size(2), x.size(1)).transpose(1, 2)
             )
@@ -220,9 +221,9 @@ def expect_by_token(apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
     expect_shape(second, x.shape, "the output")
     if not torch.allclose(first[:, :-1], second[:, :-1], atol=1e-5):
         fail(
-            "One token was changed, and the outputs of others changed too: this layer "
-            "should see each token by itself.",
-            mistake="positions are mixed",
+            "We changed one token, and the outputs of other tokens changed too: "
+            "this layer should process each token independently.",
+            mistake="mixed positions",
         )
 
 
@@ -232,14 +233,17 @@ def expect_by_token(apply: Callable[[Tensor], Tensor], x: Tensor) -> None:
 @check(
     "positionwise-feed-forward",
     share=1,
-    title="The output is as wide as the input",
+    title="The output has the width of the input",
     form=True,
 )
 def test_feed_forward_shape(student, draw):
     module, _ = build_feed_forward(student, draw)
     got = module(draw.normal(B, T, D))
     if isinstance(got, Tensor) and tuple(got.shape) == (B, T, D_FF):
-        fail("The output is still d_ff wide.", mistake="the second map is missing")
+        fail(
+            "The output still has the width d_ff.",
+            mistake="the second linear map is missing",
+        )
     expect_shape(got, (B, T, D), "the output")
 
 
@@ -251,21 +255,30 @@ def test_feed_forward_values(student, draw):
     expect_close(module(x), feed_forward(state, x), "the output", mistakes)
 
 
-@check("positionwise-feed-forward", share=1, title="Each token by itself", form=True)
+@check(
+    "positionwise-feed-forward",
+    share=1,
+    title="Each token is processed independently",
+    form=True,
+)
 def test_feed_forward_is_by_token(student, draw):
     module, _ = build_feed_forward(student, draw)
     expect_by_token(module, draw.normal(B, T, D))
 
 
-@check("positionwise-feed-forward", share=1, title="Dropout inside, while training")
+@check(
+    "positionwise-feed-forward",
+    share=1,
+    title="Dropout between the linear maps, only in training",
+)
 def test_feed_forward_dropout(student, draw):
     module, state = build_feed_forward(student, draw, dropout=P)
     x = draw.normal(B, T, D)
     want = feed_forward(state, x)
     if not torch.equal(module(x), module(x)):
         fail(
-            "After eval() two calls differ: something is dropped although the module "
-            "is not training.",
+            "After eval(), two calls differ: something is dropped although the "
+            "module is not training.",
             mistake="dropout in evaluation",
         )
     expect_close(module(x), want, "the output", feed_forward_mistakes(state, x))
@@ -286,9 +299,9 @@ def test_feed_forward_dropout(student, draw):
     if not torch.isclose(used[..., None], known, atol=1e-4).any(-1).all():
         fail(
             Phrase(
-                "With dropout {p} every inner activation should become 0 or be "
-                "divided by {kept}, once, and what they are made from should stay "
-                "whole.",
+                "With dropout {p}, every inner activation should be set to 0 or "
+                "divided by {kept}, only once, and their inputs should not be "
+                "dropped.",
                 P,
                 1 - P,
             ),
@@ -303,7 +316,8 @@ def test_feed_forward_dropout(student, draw):
     module.load_state_dict(w)
     if not torch.allclose(module(torch.ones(50, T, D)).float(), torch.ones(1)):
         fail(
-            "Outputs are dropped; the dropout belongs between the two linear maps.",
+            "The dropout is on the outputs, but it belongs between the two linear "
+            "maps.",
             mistake="dropout on the output",
         )
 
@@ -338,7 +352,7 @@ def test_feed_forward_of_each_call(student, draw):
 @check(
     "positionwise-feed-forward",
     share=1,
-    title="The input is left as it was, and where it was",
+    title="The input does not change and stays on its device",
     form=True,
 )
 def test_feed_forward_leaves_its_input(student, draw):
@@ -360,7 +374,10 @@ def test_feed_forward_double(student, draw):
     strided = draw.normal(T, B, D, dtype=torch.float64).transpose(0, 1)
     for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
         module.double()
-        words = "code for float32, contiguous tensors or more tokens only"
+        words = (
+            "code that works only for float32, contiguous tensors or more than one "
+            "token"
+        )
         with blame(words, ordinary):
             got = module(x)
             mistakes = feed_forward_mistakes(state, x)
@@ -385,8 +402,9 @@ def test_conv_shape(student, draw):
     got = student.conv_feed_forward(draw.normal(B, T, D), conv1, conv2)
     if isinstance(got, Tensor) and tuple(got.shape) == (B, D, T):
         fail(
-            "The output is (b, d_model, t): the channels still stand in front.",
-            mistake="not transposed back",
+            "The output has the shape (b, d_model, t): the channel axis still "
+            "comes before the token axis.",
+            mistake="an output that is not transposed back",
         )
     expect_shape(got, (B, T, D), "the output")
 
@@ -410,15 +428,20 @@ def test_conv_square(student, draw):
         "the result of treating tokens as channels: no transpose at all": (
             lambda: columns.transpose(1, 2)
         ),
-        "the result without the transpose on the way in": lambda: columns,
-        "the result without the transpose on the way back": lambda: feed_forward(
+        "the result without the transpose of the input": lambda: columns,
+        "the result without the transpose of the output": lambda: feed_forward(
             state, x
         ).transpose(1, 2),
     } | feed_forward_mistakes(state, x)
     expect_close(got, feed_forward(state, x), "the output", mistakes)
 
 
-@check("conv-feed-forward", share=1, title="Each token by itself", form=True)
+@check(
+    "conv-feed-forward",
+    share=1,
+    title="Each token is processed independently",
+    form=True,
+)
 def test_conv_is_by_token(student, draw):
     conv1, conv2, _ = build_convolutions(student, draw)
     expect_by_token(
@@ -451,7 +474,10 @@ def test_conv_double(student, draw):
     for x in (strided, draw.normal(1, 1, D, dtype=torch.float64)):
         conv1.double()
         conv2.double()
-        words = "code for float32, contiguous tensors or more tokens only"
+        words = (
+            "code that works only for float32, contiguous tensors or more than one "
+            "token"
+        )
         with blame(words, ordinary):
             got = student.conv_feed_forward(x, conv1, conv2)
             mistakes = feed_forward_mistakes(state, x)
@@ -490,7 +516,7 @@ def test_conv_of_each_call(student, draw):
 @check(
     "conv-feed-forward",
     share=1,
-    title="The input is left as it was, and where it was",
+    title="The input does not change and stays on its device",
     form=True,
 )
 def test_conv_leaves_its_input(student, draw):
@@ -515,7 +541,7 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
     given = (x, gamma, beta, eps)
     return {
         **no_answers(x),
-        "β alone, for every vector": lambda: beta.expand(x.shape),
+        "only β, for every vector": lambda: beta.expand(x.shape),
         **variance_mistakes(*given),
         **axis_mistakes(*given),
         **mean_mistakes(*given),
@@ -535,22 +561,23 @@ def variance_mistakes(
         "the result with the unbiased variance (division by d - 1)": lambda: norm_by(
             x, mean, (unbiased + eps).sqrt(), gamma, beta
         ),
-        "the result with the unbiased standard deviation, ε outside the square root": (
+        "the result with the unbiased standard deviation and ε "
+        "outside the square root": (
             lambda: norm_by(x, mean, unbiased.sqrt() + eps, gamma, beta)
         ),
         "the result with ε outside the square root": lambda: norm_by(
             x, mean, biased.sqrt() + eps, gamma, beta
         ),
-        "the result with a small fixed ε or none, whatever is asked for": (
+        "the result with a small fixed ε or none, regardless of the ε requested": (
             lambda: norm_by(x, mean, (biased + 1e-5).sqrt(), gamma, beta)
         ),
         "the result with ε added to the variance twice": lambda: norm_by(
             x, mean, (biased + 2 * eps).sqrt(), gamma, beta
         ),
-        "the result of a division by the variance, not its square root": lambda: (
-            norm_by(x, mean, biased + eps, gamma, beta)
+        "the result of dividing by the variance, not its square root": lambda: norm_by(
+            x, mean, biased + eps, gamma, beta
         ),
-        "the result of a multiplication by the standard deviation": lambda: norm_by(
+        "the result of multiplying by the standard deviation": lambda: norm_by(
             x, mean, 1 / (biased + eps).sqrt(), gamma, beta
         ),
     }
@@ -588,7 +615,8 @@ def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
         "the result with the mean not subtracted": lambda: norm_by(
             x, 0 * mean, spread, gamma, beta
         ),
-        "the root mean square norm: the mean not subtracted, not even in the spread": (
+        "the root mean square norm: the mean is not subtracted, not even for the "
+        "variance": (
             lambda: norm_by(
                 x,
                 0 * mean,
@@ -597,12 +625,12 @@ def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
                 beta,
             )
         ),
-        "the result with the mean of the squares in place of the variance": (
+        "the result with the mean of the squares instead of the variance": (
             lambda: norm_by(
                 x, mean, (y.square().mean(-1, keepdim=True) + eps).sqrt(), gamma, beta
             )
         ),
-        "the result with the sum of squares in place of their mean": lambda: norm_by(
+        "the result with the sum of squares instead of their mean": lambda: norm_by(
             x, mean, (biased * y.size(-1) + eps).sqrt(), gamma, beta
         ),
     }
@@ -620,7 +648,7 @@ def scale_mistakes(
         "the result without γ and β": lambda: norm_by(x, mean, spread, one, zero),
         "the result without γ": lambda: norm_by(x, mean, spread, one, beta),
         "the result without β": lambda: norm_by(x, mean, spread, gamma, zero),
-        "the result with γ and β exchanged": lambda: norm_by(
+        "the result with γ and β swapped": lambda: norm_by(
             x, mean, spread, beta, gamma
         ),
         "the result with β added before γ scales": lambda: (
@@ -670,7 +698,9 @@ def test_norm_values(student, draw):
     expect_norm(student, *scaled(draw, B, T, D))
 
 
-@check("layer-norm", share=2, title="ε: in the variance, and as large as asked for")
+@check(
+    "layer-norm", share=2, title="ε: added to the variance, with the requested value"
+)
 def test_norm_eps(student, draw):
     expect_norm(student, *scaled(draw, B, T, D), eps=0.7)
 
@@ -682,8 +712,8 @@ def test_norm_of_a_constant(student, draw):
     got = student.layer_norm(x, gamma, beta)
     if isinstance(got, Tensor) and got[1, 2].isnan().any():
         fail(
-            "A vector of equal numbers gives NaN: its variance is 0, and nothing was "
-            "added to it before the division.",
+            "A vector of equal numbers gives NaN: its variance is 0, and you "
+            "added no ε before the division.",
             mistake="the result without ε",
         )
     want = reference.layer_norm(x.double(), gamma.double(), beta.double())
@@ -691,7 +721,7 @@ def test_norm_of_a_constant(student, draw):
     expect_close(got, want, "the result", named, tolerance=1e-4)  # 1/√ε is large
 
 
-@check("layer-norm", share=1, title="Any sizes and axes, also a single vector")
+@check("layer-norm", share=1, title="Any sizes and axes, including a single vector")
 def test_norm_axes(student, draw):
     gamma, beta = draw.normal(D), draw.normal(D)
     expect_leading_axes(
@@ -716,8 +746,8 @@ def test_norm_far_from_zero(student, draw):
     plain = scaled(draw, B, T, D)
     x, gamma, beta = scaled(draw, 10, T, D)
     words = (
-        "a variance that is the mean of the squares minus the square of the mean: two "
-        "large numbers, almost equal, of which float32 keeps seven digits"
+        "a variance computed as the mean of the squares minus the square of the "
+        "mean, which loses precision in float32"
     )
     with blame(words, lambda: expect_norm(student, *plain)):
         far = 5000 + x
@@ -726,12 +756,12 @@ def test_norm_far_from_zero(student, draw):
         expect_close(got, want, "the result", tolerance=1e-2)
 
 
-@check("layer-norm", share=1, title="A token does not notice its neighbours")
+@check("layer-norm", share=1, title="A token does not depend on its neighbours")
 def test_norm_is_by_token(student, draw):
     x, gamma, beta = scaled(draw, B, T, D)
     together = expect_norm(student, x, gamma, beta)
     alone = student.layer_norm(x[1:, 2:], gamma, beta)
-    expect_close(alone, together[1:, 2:].double(), "the result of one token alone")
+    expect_close(alone, together[1:, 2:].double(), "the result of one token on its own")
 
 
 @check("layer-norm", share=1, title="Gradients reach x, γ and β")
@@ -743,19 +773,19 @@ def test_norm_gradients(student, draw):
     constant = (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt().detach()
     detached = norm_by(x, mean, constant, gamma, beta)
     (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
-    named = {"the gradient when the variance is detached, as if it were fixed": wrong}
+    named = {"the gradient if the variance is detached, as if it were constant": wrong}
     spread = (x.var(-1, unbiased=False, keepdim=True) + 1e-5).sqrt()
     detached = norm_by(x, mean.detach(), spread, gamma, beta)
     (wrong,) = torch.autograd.grad((detached * upstream).sum(), x)
-    named["the gradient when the mean is detached, as if it were fixed"] = wrong
+    named["the gradient if the mean is detached, as if it were constant"] = wrong
     expect_gradients(run, reference.layer_norm, given, upstream, [named])
 
 
-@check("layer-norm", share=1, title="float64, to all its digits, and any strides")
+@check("layer-norm", share=1, title="Full float64 precision, and any strides")
 def test_norm_double(student, draw):
     x, gamma, beta = scaled(draw, T, B, D, dtype=torch.float64)
     given, plain = (x.transpose(0, 1), gamma, beta), scaled(draw, B, T, D)
-    words = "code for float32 or contiguous tensors only"
+    words = "code that works only for float32 or contiguous tensors"
     with blame(words, lambda: expect_norm(student, *plain)):
         expect_double(student.layer_norm, reference.layer_norm, given, "the result")
 
@@ -776,7 +806,7 @@ def test_norm_of_each_call(student, draw):
 @check(
     "layer-norm",
     share=1,
-    title="Inputs are left as they were, and where they were",
+    title="Inputs do not change and stay on their device",
     form=True,
 )
 def test_norm_leaves_its_inputs(student, draw):
@@ -806,9 +836,9 @@ def build_add_norm(
     module = student.AddNorm(D, dropout, norm_first)
     if module.parameters_by_name() != {"norm.weight": (D,), "norm.bias": (D,)}:
         fail(
-            "The module should have the one LayerNorm of the constructor that you were "
-            "given, and no other parameters.",
-            mistake="other layers than those of the constructor",
+            "The module should have only the LayerNorm of the given constructor, "
+            "and no other parameters.",
+            mistake="layers that differ from those of the constructor",
         )
     state = drawn_state(draw, module)
     module.eval()
@@ -844,9 +874,9 @@ def expect_whole_input(before: Sequence[Tensor], training: Sequence[Tensor]) -> 
     for whole, given in zip(before, training, strict=False):
         if not torch.equal(whole, given):
             fail(
-                "In training the sub-layer is given other numbers than after eval(): "
-                "something is dropped before it. Drop f's output, and nothing else.",
-                mistake="dropout of the sub-layer's input too",
+                "The sub-layer's input differs between training and evaluation: "
+                "something is dropped before it. Apply dropout only to f's output.",
+                mistake="dropout on the sub-layer's input too",
             )
 
 
@@ -868,7 +898,7 @@ def add_norm_mistakes(
         Phrase("the result of {other}", other): lambda: add_norm(
             x, f, gamma, beta, not first
         ),
-        "norm(x) + f(x): the residual is normalised, f's input is not": lambda: (
+        "norm(x) + f(x): the residual is normalised, but f's input is not": lambda: (
             norm(x) + f(x)
         ),
         "x + norm(f(x)): only the sub-layer's output is normalised": lambda: (
@@ -877,7 +907,7 @@ def add_norm_mistakes(
         "norm(x) + f(norm(x)): the residual should be x itself": lambda: (
             norm(x) + f(norm(x))
         ),
-        "norm(x) + norm(f(x)): both normalised before the sum": lambda: (
+        "norm(x) + norm(f(x)): both are normalised before the sum": lambda: (
             norm(x) + norm(f(x))
         ),
         "norm(f(x)): no residual": lambda: norm(f(x)),
@@ -896,14 +926,14 @@ def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str
     return {
         "norm(x): the sub-layer is not used": lambda: norm(x),
         "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),
-        "norm(norm(x) + f(norm(x))): normalised before and after": lambda: norm(
+        "norm(norm(x) + f(norm(x))): normalised both before and after": lambda: norm(
             norm(x) + f(norm(x))
         ),
-        "norm(x + f(norm(x))): normalised before and after": lambda: norm(
+        "norm(x + f(norm(x))): normalised both before and after": lambda: norm(
             x + f(norm(x))
         ),
-        "norm(x - f(x)): a difference in place of the sum": lambda: norm(x - f(x)),
-        "x - f(norm(x)): a difference in place of the sum": lambda: x - f(norm(x)),
+        "norm(x - f(x)): a difference instead of the sum": lambda: norm(x - f(x)),
+        "x - f(norm(x)): a difference instead of the sum": lambda: x - f(norm(x)),
         "f(x) + f(f(x)): the residual is the sub-layer's output": lambda: norm(
             f(x) + f(f(x))
         ),
@@ -913,7 +943,7 @@ def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str
         "norm(x + x + f(x)): the residual is added twice": lambda: norm(2 * x + f(x)),
         "x + x + f(norm(x)): the residual is added twice": lambda: 2 * x + f(norm(x)),
         "norm(x + f(f(x))): the sub-layer is applied twice": lambda: norm(x + f(f(x))),
-        "x + norm(f(norm(x))): normalised before f, and what f adds once more": (
+        "x + norm(f(norm(x))): both f's input and its output are normalised": (
             lambda: x + norm(f(norm(x)))
         ),
     }
@@ -931,7 +961,7 @@ def expect_add_norm(student, draw, norm_first: bool) -> None:
     expect_close(got, want, "the result", mistakes)
 
 
-@check("add-norm", share=1, title="Shape of x, in both orders", form=True)
+@check("add-norm", share=1, title="The shape of x, in both orders", form=True)
 def test_add_norm_shape(student, draw):
     for norm_first in (False, True):
         module, _, _ = build_add_norm(student, draw, norm_first)
@@ -950,7 +980,11 @@ def test_pre_norm(student, draw):
     expect_add_norm(student, draw, norm_first=True)
 
 
-@check("add-norm", share=1, title="Any function will do as a sub-layer; called once")
+@check(
+    "add-norm",
+    share=1,
+    title="The sub-layer may be any function, and it is called once",
+)
 def test_add_norm_calls(student, draw):
     for norm_first in (False, True):
         module, gamma, beta = build_add_norm(student, draw, norm_first)
@@ -965,8 +999,8 @@ def test_add_norm_calls(student, draw):
         if len(seen) != 1:
             fail(
                 Phrase(
-                    "The sub-layer is called {count} times; once is enough, and "
-                    "with dropout inside it, two calls return different results.",
+                    "The sub-layer is called {count} times. Call it once: with "
+                    "dropout inside it, two calls return different results.",
                     len(seen),
                 ),
                 mistake="the sub-layer is not called exactly once",
@@ -975,16 +1009,16 @@ def test_add_norm_calls(student, draw):
         given = norm(x) if norm_first else x
         wrong = x if norm_first else norm(x)
         mistakes = {
-            "the input as it came (pre-norm normalises it first)"
+            "the unchanged input (pre-norm normalises it first)"
             if norm_first
-            else "the normalised input (post-norm hands over x itself)": wrong
+            else "the normalised input (post-norm passes x itself)": wrong
         }
-        expect_close(seen[0], given, "What the sub-layer is given", mistakes)
+        expect_close(seen[0], given, "The sub-layer's input", mistakes)
         want = add_norm(x, lambda y: y.flip(1).sin(), gamma, beta, norm_first)
         expect_close(got, want, "the result")
 
 
-@check("add-norm", share=2, title="Dropout on the sub-layer's output, while training")
+@check("add-norm", share=2, title="Dropout on the sub-layer's output, only in training")
 def test_add_norm_dropout(student, draw):
     module, _, _ = build_add_norm(student, draw, norm_first=True, dropout=P)
     x = draw.normal(60, T, D)
@@ -1010,16 +1044,16 @@ def test_add_norm_dropout(student, draw):
     if not torch.isclose(added[..., None], known, atol=1e-4).any(-1).all():
         fail(
             Phrase(
-                "With dropout {p} what the sub-layer adds should become 0 or be "
-                "divided by {kept}, and x itself should stay whole: drop f's "
-                "output before it is added.",
+                "With dropout {p}, the values of the sub-layer's output should be "
+                "set to 0 or divided by {kept}, and x should not be dropped: drop "
+                "f's output before you add it.",
                 P,
                 1 - P,
             ),
             mistake="dropout on something other than the sub-layer's output",
         )
     right = torch.ones_like(x)
-    expect_dropped(added, right, P, "what the sub-layer adds", OF_VECTORS, again)
+    expect_dropped(added, right, P, "the sub-layer's output", OF_VECTORS, again)
     expect_whole_input(before, training)
 
 
@@ -1040,15 +1074,15 @@ def test_post_norm_dropout(student, draw):
     named = {
         "dropout is ignored": want,
         "dropout after the normalisation": torch.zeros_like(x),
-        "dropout on something other than the sub-layer's output: of the sum": norm(
+        "dropout on something other than the sub-layer's output: on the sum": norm(
             torch.zeros_like(x)
         ),
     }
-    what = "The result in training, where all that the sub-layer adds is dropped,"
+    what = "The result in training, if the sub-layer's whole output is dropped,"
     expect_close(got, norm(x), what, named)
 
 
-@check("add-norm", share=1, title="Other numbers are dropped in each call")
+@check("add-norm", share=1, title="Each call drops different values")
 def test_add_norm_draws(student, draw):
     for norm_first in (False, True):
         module, *_ = build_add_norm(student, draw, norm_first, dropout=P)
@@ -1059,7 +1093,7 @@ def test_add_norm_draws(student, draw):
         expect_no_seed(student, module, x, sublayer, draws=True)
 
 
-@check("add-norm", share=1, title="Gradients: along the residual and through f")
+@check("add-norm", share=1, title="Gradients through the residual and through f")
 def test_add_norm_gradients(student, draw):
     for norm_first in (False, True):
         module, gamma, beta = build_add_norm(student, draw, norm_first)
@@ -1077,7 +1111,9 @@ def test_add_norm_gradients(student, draw):
 
         leaf = x.double().requires_grad_()
         (wrong,) = torch.autograd.grad((cut(leaf) * upstream).sum(), leaf)
-        named = {"the gradient through the sub-layer alone: the residual is cut": wrong}
+        named = {
+            "the gradient through only the sub-layer: the residual is cut off": wrong
+        }
         expect_gradients(run, trusted, [x], upstream, [named])
 
 
@@ -1096,7 +1132,9 @@ def test_add_norm_of_each_call(student, draw):
         )
 
 
-@check("add-norm", share=1, title="x is left as it was, and where it was", form=True)
+@check(
+    "add-norm", share=1, title="x does not change and stays on its device", form=True
+)
 def test_add_norm_leaves_x(student, draw):
     for norm_first in (False, True):
         module, *_ = build_add_norm(student, draw, norm_first)
@@ -1123,7 +1161,7 @@ def test_add_norm_double(student, draw):
         x = draw.normal(T, 1, D, dtype=torch.float64).transpose(0, 1)
         got = module(x, sublayer)
         want = add_norm(x, f, gamma, beta, norm_first)
-        words = "code for float32 or larger batches only"
+        words = "code that works only for float32 or larger batches"
         with blame(words, partial(expect_add_norm, student, draw, norm_first)):
             mistakes = add_norm_mistakes(x, f, gamma, beta, norm_first)
             expect_close(got, want, "the result", mistakes)

@@ -16,11 +16,11 @@ positionwise.wrong(
     "without the ReLU", body("return self.linear2(self.dropout(self.linear1(x)))")
 )
 positionwise.wrong(
-    "a ReLU on the output too",
+    "a second ReLU on the output",
     body("return self.linear2(self.dropout(self.linear1(x).relu())).relu()"),
 )
 positionwise.wrong(
-    "the ReLU on the output only",
+    "only a ReLU on the output",
     body("return self.linear2(self.dropout(self.linear1(x))).relu()"),
 )
 positionwise.wrong(
@@ -28,7 +28,7 @@ positionwise.wrong(
     body("return self.linear2(self.dropout(self.linear1(x.relu())))"),
 )
 positionwise.wrong(
-    "a GELU in place of the ReLU",
+    "a GELU instead of the ReLU",
     body("return self.linear2(self.dropout(F.gelu(self.linear1(x))))"),
 )
 positionwise.wrong(
@@ -36,7 +36,7 @@ positionwise.wrong(
     body("return self.linear2(self.dropout(F.leaky_relu(self.linear1(x))))"),
 )
 positionwise.wrong(
-    "min for max",
+    "min(0, x) instead of max(0, x)",
     body("return self.linear2(self.dropout(self.linear1(x).clamp(max=0)))"),
 )
 positionwise.wrong(
@@ -56,7 +56,7 @@ positionwise.wrong(
     body("return x + self.linear2(self.dropout(self.linear1(x).relu()))"),
 )
 positionwise.wrong(
-    "a mean over the tokens",
+    "averaging the input over the tokens",
     drop("hidden = self.linear1(x).relu()"),
     swap("(hidden)", "(self.linear1(x.mean(dim=1, keepdim=True).expand_as(x)).relu())"),
 )
@@ -70,7 +70,7 @@ def forward(self, x):
 
 
 @positionwise.wrong(
-    "a view for a transpose", names="a view or reshape in place of a transpose"
+    "a view instead of a transpose", names="a view or reshape instead of a transpose"
 )
 def forward(self, x):
     b, t, d = x.shape
@@ -80,7 +80,8 @@ def forward(self, x):
 
 
 positionwise.wrong(
-    "the second map is missing", body("return self.dropout(self.linear1(x).relu())")
+    "the second linear map is missing",
+    body("return self.dropout(self.linear1(x).relu())"),
 )
 positionwise.wrong(
     "dropout is ignored", body("return self.linear2(self.linear1(x).relu())")
@@ -108,13 +109,13 @@ positionwise.wrong(
     body("return self.linear2(F.dropout(self.linear1(x).relu(), self.dropout.p))"),
 )
 positionwise.wrong(
-    "the first map detached",
+    "a detached first map",
     body("return self.linear2(self.dropout(self.linear1(x).relu().detach()))"),
     names="no gradient for linear1.weight",
 )
 
 
-@positionwise.wrong("x written over", names="changed in place")
+@positionwise.wrong("an x that is overwritten", names="changed in place")
 def forward(self, x):
     y = self.linear2(self.dropout(self.linear1(x).relu()))
     x.data.copy_(y)
@@ -122,9 +123,11 @@ def forward(self, x):
 
 
 positionwise.wrong("zeros", body("return torch.zeros_like(x)"))
-positionwise.wrong("returns x", body("return x"), names="the input, unchanged")
 positionwise.wrong(
-    "dropout that keeps what it should drop",
+    "x returned unchanged", body("return x"), names="the input, unchanged"
+)
+positionwise.wrong(
+    "dropout with 1 - p instead of p",
     body(
         """
         hidden = self.linear1(x).relu()
@@ -135,12 +138,12 @@ positionwise.wrong(
     names="keeps the share it should drop",
 )
 positionwise.wrong(
-    "dropout of a half, whatever is asked for",
+    "dropout with a fixed 0.5",
     body("return self.linear2(F.dropout(self.linear1(x).relu(), 0.5, self.training))"),
     names="a different share dropped",
 )
 positionwise.wrong(
-    "dropout without the division",
+    "dropout without the division by 1 - p",
     body(
         """
         hidden = self.linear1(x).relu()
@@ -176,7 +179,7 @@ positionwise.wrong(
     names="the same numbers dropped in every call",
 )
 positionwise.wrong(
-    "by numpy",
+    "a computation with numpy",
     body(
         """
         hidden = self.linear1(x).detach().numpy().clip(min=0)
@@ -187,7 +190,7 @@ positionwise.wrong(
 )
 
 
-@positionwise.wrong("kept by shape after eval()", diagnosed=False)
+@positionwise.wrong("a result cached by shape after eval()", diagnosed=False)
 def forward(self, x):
     if self.training:
         return self.linear2(self.dropout(self.linear1(x).relu()))
@@ -224,7 +227,7 @@ def forward(self, x):
     return torch.stack(rows, dim=1)
 
 
-@positionwise.right("flattened to rows")
+@positionwise.right("an input flattened to rows")
 def forward(self, x):
     rows = x.reshape(-1, x.size(-1))
     hidden = F.dropout(self.linear1(rows).relu(), self.dropout.p, self.training)
@@ -250,7 +253,8 @@ def forward(self, x):
 conv_feed_forward = answer("transformer.feed_forward.conv_feed_forward")
 conv_feed_forward.with_faults("kept state default detached float32 written cpu")
 conv_feed_forward.wrong(
-    "not transposed back", body("return conv2(conv1(x.transpose(1, 2)).relu())")
+    "an output that is not transposed back",
+    body("return conv2(conv1(x.transpose(1, 2)).relu())"),
 )
 
 
@@ -262,35 +266,35 @@ def conv_feed_forward(x, conv1, conv2):
 
 
 conv_feed_forward.wrong(
-    "no transpose: the convolution refuses",
+    "a missing transpose, so the convolution raises an error",
     body("return conv2(conv1(x).relu())"),
     names="no transpose at all",
     diagnosed=False,
 )
 
 
-@conv_feed_forward.wrong("a view or reshape in place of a transpose")
+@conv_feed_forward.wrong("a view or reshape instead of a transpose")
 def conv_feed_forward(x, conv1, conv2):
     b, t, d = x.shape
     return conv2(conv1(x.reshape(b, d, t)).relu()).reshape(b, t, d)
 
 
 conv_feed_forward.wrong(
-    "a reshape on the way back",
+    "a reshape of the output",
     body("return conv2(conv1(x.transpose(1, 2)).relu()).reshape(x.shape)"),
-    names="a transpose on the way in and a reshape on the way back",
+    names="a transpose of the input and a reshape of the output",
 )
 conv_feed_forward.wrong(
-    "a reshape on the way in",
+    "a reshape of the input",
     swap("channels_first = x.transpose(1, 2)", "b, t, d = x.shape"),
     swap("(channels_first)", "(x.reshape(b, d, t))"),
-    names="a reshape on the way in and a transpose on the way back",
+    names="a reshape of the input and a transpose of the output",
 )
 conv_feed_forward.wrong(
     "without the ReLU", body("return conv2(conv1(x.transpose(1, 2))).transpose(1, 2)")
 )
 conv_feed_forward.wrong(
-    "a ReLU on the output too",
+    "a second ReLU on the output",
     body("return conv2(conv1(x.transpose(1, 2)).relu()).relu().transpose(1, 2)"),
 )
 conv_feed_forward.wrong(
@@ -298,11 +302,11 @@ conv_feed_forward.wrong(
     body("return conv2(conv1(x.transpose(1, 2).relu())).transpose(1, 2)"),
 )
 conv_feed_forward.wrong(
-    "the ReLU on the output only",
+    "only a ReLU on the output",
     body("return conv2(conv1(x.transpose(1, 2))).relu().transpose(1, 2)"),
 )
 conv_feed_forward.wrong(
-    "a GELU in place of the ReLU",
+    "a GELU instead of the ReLU",
     body("return conv2(F.gelu(conv1(x.transpose(1, 2)))).transpose(1, 2)"),
 )
 conv_feed_forward.wrong(
@@ -317,7 +321,9 @@ def conv_feed_forward(x, conv1, conv2):
     return F.conv1d(hidden, conv2.weight).transpose(1, 2)
 
 
-@conv_feed_forward.wrong("width 3: it mixes positions", names="positions are mixed")
+@conv_feed_forward.wrong(
+    "convolutions of width 3, which mix positions", names="mixed positions"
+)
 def conv_feed_forward(x, conv1, conv2):
     weight = conv1.weight.repeat(1, 1, 3) / 3
     hidden = F.conv1d(x.transpose(1, 2), weight, conv1.bias, padding=1).relu()
@@ -332,22 +338,24 @@ def conv_feed_forward(x, conv1, conv2):
 
 
 conv_feed_forward.wrong(
-    "detached",
+    "a detached result",
     body("return conv2(conv1(x.detach().transpose(1, 2)).relu()).transpose(1, 2)"),
     names="the gradient is cut off",
 )
 
 
-@conv_feed_forward.wrong("dropout that nobody asked for", diagnosed=False)
+@conv_feed_forward.wrong("dropout that the exercise does not ask for", diagnosed=False)
 def conv_feed_forward(x, conv1, conv2):
     return conv2(F.dropout(conv1(x.transpose(1, 2)).relu(), 0.1)).transpose(1, 2)
 
 
 conv_feed_forward.wrong("zeros", body("return torch.zeros_like(x)"))
-conv_feed_forward.wrong("returns x", body("return x"), names="the input, unchanged")
+conv_feed_forward.wrong(
+    "x returned unchanged", body("return x"), names="the input, unchanged"
+)
 
 
-@conv_feed_forward.wrong("the first weights kept", diagnosed=False)
+@conv_feed_forward.wrong("the first weights reused", diagnosed=False)
 def conv_feed_forward(x, conv1, conv2, kept=[]):
     if not kept:
         kept.append((conv1, conv2))
@@ -391,7 +399,7 @@ def conv_feed_forward(x, conv1, conv2):
     return torch.einsum("bdt->btd", conv2(hidden.where(hidden > 0, 0 * hidden)))
 
 
-@conv_feed_forward.right("every token a batch of its own")
+@conv_feed_forward.right("every token as a batch of its own")
 def conv_feed_forward(x, conv1, conv2):
     b, t, d = x.shape
     return conv2(conv1(x.reshape(b * t, d, 1)).relu()).reshape(b, t, -1)
@@ -415,7 +423,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("the unbiased standard deviation, ε outside the square root")
+@layer_norm.wrong("the unbiased standard deviation and ε outside the square root")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return gamma * (x - mean) / (std + eps) + beta
@@ -434,10 +442,12 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 layer_norm.wrong(
-    "1e-5, whatever is asked for", swap("+ eps", "+ 1e-5"), names="a small fixed ε"
+    "1e-5, regardless of the ε requested",
+    swap("+ eps", "+ 1e-5"),
+    names="a small fixed ε",
 )
-layer_norm.wrong("a division by the variance", drop(".sqrt()"))
-layer_norm.wrong("a multiplication by the standard deviation", swap("/", "*"))
+layer_norm.wrong("dividing by the variance", drop(".sqrt()"))
+layer_norm.wrong("multiplying by the standard deviation", swap("/", "*"))
 
 
 @layer_norm.wrong("over the tokens")
@@ -479,13 +489,13 @@ layer_norm.wrong(
 )
 
 
-@layer_norm.wrong("the mean of the squares in place of the variance")
+@layer_norm.wrong("the mean of the squares instead of the variance")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean, squares = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
     return gamma * (x - mean) / (squares + eps).sqrt() + beta
 
 
-@layer_norm.wrong("the sum of squares in place of their mean")
+@layer_norm.wrong("the sum of squares instead of their mean")
 def layer_norm(x, gamma, beta, eps=1e-5):
     difference = x - x.mean(-1, keepdim=True)
     total = difference.square().sum(-1, keepdim=True)
@@ -496,10 +506,10 @@ layer_norm.wrong(
     "without γ and β", swap("gamma * (x - mean)", "(x - mean)"), swap("() + beta", "()")
 )
 layer_norm.wrong(
-    "γ forgotten", swap("gamma * (x - mean)", "(x - mean)"), diagnosed=False
+    "a missing γ", swap("gamma * (x - mean)", "(x - mean)"), diagnosed=False
 )
 layer_norm.wrong(
-    "γ and β exchanged", swap("gamma *", "beta *"), swap("+ beta", "+ gamma")
+    "γ and β swapped", swap("gamma *", "beta *"), swap("+ beta", "+ gamma")
 )
 
 
@@ -510,14 +520,14 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * ((x - mean) / (var + eps).sqrt() + beta)
 
 
-@layer_norm.wrong("the variance detached", names="the variance is detached")
+@layer_norm.wrong("a detached variance", names="the variance is detached")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True).detach()
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("x changed in place", names="changed in place")
+@layer_norm.wrong("an x that is changed in place", names="changed in place")
 def layer_norm(x, gamma, beta, eps=1e-5):
     mean = x.mean(-1, keepdim=True)
     var = x.var(-1, unbiased=False, keepdim=True)
@@ -526,7 +536,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return y
 
 
-@layer_norm.wrong("three axes only", names="2 axes in front")
+@layer_norm.wrong("code for three axes only", names="2 axes in front")
 def layer_norm(x, gamma, beta, eps=1e-5):
     b, t, d = x.shape
     mean = x.mean(2).view(b, t, 1)
@@ -542,7 +552,7 @@ layer_norm.wrong(
 
 
 @layer_norm.wrong(
-    "an InstanceNorm of the vectors, each a channel of its own",
+    "an InstanceNorm in which each vector is its own channel",
     names="a call that is the whole answer",
 )
 def layer_norm(x, gamma, beta, eps=1e-5):
@@ -567,18 +577,18 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 layer_norm.wrong("zeros", body("return torch.zeros_like(x)"))
-layer_norm.wrong("returns x", body("return x"), names="the input, unchanged")
+layer_norm.wrong("x returned unchanged", body("return x"), names="the input, unchanged")
 layer_norm.wrong(
-    "β for everything", body("return beta.expand(x.shape)"), names="β alone"
+    "β as every result", body("return beta.expand(x.shape)"), names="only β"
 )
 layer_norm.wrong(
-    "the mean detached",
+    "a detached mean",
     swap("x.mean(-1, keepdim=True)", "x.mean(-1, keepdim=True).detach()"),
     names="the mean is detached",
 )
 
 
-@layer_norm.wrong("the first statistics kept", diagnosed=False)
+@layer_norm.wrong("the first statistics reused", diagnosed=False)
 def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
     if x.shape not in kept:
         kept[x.shape] = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
@@ -586,7 +596,7 @@ def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("γ and β kept", diagnosed=False)
+@layer_norm.wrong("the first γ and β reused", diagnosed=False)
 def layer_norm(x, gamma, beta, eps=1e-5, kept={}):
     gamma, beta = kept.setdefault(x.shape, (gamma, beta))
     mean, var = x.mean(-1, keepdim=True), x.var(-1, correction=0, keepdim=True)
@@ -614,7 +624,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return torch.addcmul(beta, gamma, (x - mean) * (var + eps).pow(-0.5))
 
 
-@layer_norm.right("the unbiased variance, corrected")
+@layer_norm.right("the unbiased variance, multiplied by (d - 1) / d")
 def layer_norm(x, gamma, beta, eps=1e-5):
     d = x.size(-1)
     mean = x.mean(-1).unsqueeze(-1)
@@ -652,7 +662,7 @@ add_norm.wrong(
     body("return self.norm(x + self.dropout(sublayer(x)))"),
 )
 add_norm.wrong(
-    "the two orders exchanged",
+    "the two orders swapped",
     swap("if", "if not"),
     names="pre-norm instead of post-norm",
 )
@@ -665,7 +675,7 @@ add_norm.wrong(
 
 
 @add_norm.wrong(
-    "pre-norm with the normalised x as residual", names="norm(x) + f(norm(x))"
+    "pre-norm with the normalised x as the residual", names="norm(x) + f(norm(x))"
 )
 def forward(self, x, sublayer):
     if self.norm_first:
@@ -675,17 +685,17 @@ def forward(self, x, sublayer):
 
 
 add_norm.wrong(
-    "post-norm, normalised on the way in too",
+    "post-norm with the input normalised too",
     swap(
         "(x + self.dropout(sublayer(x)))", "(x + self.dropout(sublayer(self.norm(x))))"
     ),
-    names="normalised before and after",
+    names="normalised both before and after",
 )
 
 
 @add_norm.wrong(
-    "pre-norm, what f adds normalised once more",
-    names="normalised before f, and what f adds once more",
+    "pre-norm with the output of f normalised too",
+    names="both f's input and its output are normalised",
 )
 def forward(self, x, sublayer):
     if self.norm_first:
@@ -731,7 +741,7 @@ def forward(self, x, sublayer):
 
 add_norm.wrong("the sub-layer is not used", swap("x + self.dropout(sublayer(x))", "x"))
 add_norm.wrong(
-    "a difference in place of the sum",
+    "a difference instead of the sum",
     swap("return x +", "return x -"),
     swap("+ self.dropout(sublayer(x))", "- self.dropout(sublayer(x))"),
 )
@@ -742,7 +752,7 @@ add_norm.wrong(
 )
 
 
-@add_norm.wrong("dropout of the sum", names="dropout on something other")
+@add_norm.wrong("dropout on the sum", names="dropout on something other")
 def forward(self, x, sublayer):
     if self.norm_first:
         return self.dropout(x + sublayer(self.norm(x)))
@@ -750,7 +760,7 @@ def forward(self, x, sublayer):
 
 
 add_norm.wrong(
-    "dropout of the sum, in post-norm alone",
+    "dropout on the sum, only in post-norm",
     swap("x + self.dropout(sublayer(x))", "self.dropout(x + sublayer(x))"),
     names="dropout on something other",
 )
@@ -760,7 +770,7 @@ add_norm.wrong(
 )
 
 
-@add_norm.wrong("dropout of the sub-layer's input", names="dropout is ignored")
+@add_norm.wrong("dropout on the sub-layer's input", names="dropout is ignored")
 def forward(self, x, sublayer):
     if self.norm_first:
         return x + sublayer(self.dropout(self.norm(x)))
@@ -768,17 +778,17 @@ def forward(self, x, sublayer):
 
 
 add_norm.wrong(
-    "dropout of the sub-layer's input too, in pre-norm",
+    "dropout on the sub-layer's input too, in pre-norm",
     swap("norm(x)", "dropout(self.norm(x))"),
-    names="dropout of the sub-layer's input too",
+    names="dropout on the sub-layer's input too",
 )
 add_norm.wrong(
-    "dropout of the sub-layer's input too, in post-norm",
+    "dropout on the sub-layer's input too, in post-norm",
     swap(
         "(x + self.dropout(sublayer(x)))",
         "(x + self.dropout(sublayer(self.dropout(x))))",
     ),
-    names="dropout of the sub-layer's input too",
+    names="dropout on the sub-layer's input too",
 )
 add_norm.wrong(
     "the sub-layer called twice",
@@ -787,14 +797,14 @@ add_norm.wrong(
     names="not called exactly once",
 )
 add_norm.wrong(
-    "the residual detached",
+    "a detached residual",
     swap("return x", "return x.detach()"),
     swap("x + self.dropout(sublayer(x))", "x.detach() + self.dropout(sublayer(x))"),
-    names="the residual is cut",
+    names="the residual is cut off",
 )
 
 
-@add_norm.wrong("x changed in place", names="changed in place")
+@add_norm.wrong("an x that is changed in place", names="changed in place")
 def forward(self, x, sublayer):
     before = x
     y = self.dropout(sublayer(self.norm(x) if self.norm_first else x))
@@ -803,7 +813,7 @@ def forward(self, x, sublayer):
     return x if self.norm_first else self.norm(x)
 
 
-@add_norm.wrong("one LayerNorm without γ and β in its place", names="γ and β")
+@add_norm.wrong("a LayerNorm without γ and β instead of self.norm", names="γ and β")
 def forward(self, x, sublayer):
     def norm(y):
         return nn.functional.layer_norm(y, y.shape[-1:])
@@ -814,17 +824,17 @@ def forward(self, x, sublayer):
 
 
 add_norm.wrong("zeros", body("return torch.zeros_like(x)"))
-add_norm.wrong("returns x", body("return x"), names="the input, unchanged")
-add_norm.wrong("norm(x) alone", body("return self.norm(x)"), names="not used")
+add_norm.wrong("x returned unchanged", body("return x"), names="the input, unchanged")
+add_norm.wrong("only norm(x)", body("return self.norm(x)"), names="not used")
 add_norm.wrong(
-    "dropout that keeps what it should drop",
+    "dropout with 1 - p instead of p",
     swap("self.dropout(", "F.dropout(", every=True),
     swap("(self.norm(x)))", "(self.norm(x)), 1 - self.dropout.p, self.training)"),
     swap("sublayer(x)))", "sublayer(x), 1 - self.dropout.p, self.training))"),
     names="keeps the share it should drop",
 )
 add_norm.wrong(
-    "dropout of a half, whatever is asked for",
+    "dropout with a fixed 0.5",
     swap("self.dropout(", "F.dropout(", every=True),
     swap("(self.norm(x)))", "(self.norm(x)), 0.5, self.training)"),
     swap("sublayer(x)))", "sublayer(x), 0.5, self.training))"),
@@ -841,13 +851,13 @@ add_norm.wrong(
     names="dropout is ignored",
 )
 add_norm.wrong(
-    "post-norm: the sub-layer's output detached",
+    "the sub-layer's output detached in post-norm",
     swap("self.dropout(sublayer(x))", "self.dropout(sublayer(x)).detach()"),
     diagnosed=False,
 )
 
 
-@add_norm.wrong("x written over", names="changed in place")
+@add_norm.wrong("an x that is overwritten", names="changed in place")
 def forward(self, x, sublayer):
     if self.norm_first:
         return x + self.dropout(sublayer(self.norm(x)))
@@ -859,7 +869,7 @@ def forward(self, x, sublayer):
     return y
 
 
-@add_norm.wrong("what f gave is kept by shape", diagnosed=False)
+@add_norm.wrong("the output of f cached by shape", diagnosed=False)
 def forward(self, x, sublayer):
     kept = self.__dict__.setdefault("kept", {})
     y = sublayer(self.norm(x) if self.norm_first else x)
@@ -876,7 +886,7 @@ def forward(self, x, sublayer):
     return y if self.norm_first else self.norm(y)
 
 
-@add_norm.right("the residual kept aside")
+@add_norm.right("the residual stored in its own variable")
 def forward(self, x, sublayer):
     residual = x
     if self.norm_first:
@@ -927,7 +937,7 @@ def forward(self, x, sublayer):
     return orders[self.norm_first]()
 
 
-@add_norm.right("in-place on its own sum")
+@add_norm.right("in-place operations on its own sum")
 def forward(self, x, sublayer):
     out = self.dropout(sublayer(self.norm(x) if self.norm_first else x)).clone()
     out += x
@@ -939,7 +949,7 @@ def forward(self, x, sublayer):
 around = answer("transformer.feed_forward.AddNorm.forward")
 around.with_faults("kept seed default detached float32 written cpu")
 around.wrong(
-    "added into what the sub-layer gave",
+    "x added in place to the sub-layer's output",
     body("""
     if self.norm_first:
         out = self.dropout(sublayer(self.norm(x)))
@@ -952,7 +962,7 @@ around.wrong(
     names="changed in place",
 )
 around.wrong(
-    "dropout of whole tokens",
+    "dropout on whole tokens",
     body("""
     def dropped(added):
         return added * self.dropout(torch.ones_like(added[..., :1]))
@@ -964,7 +974,7 @@ around.wrong(
     names="the same for every number",
 )
 answer("transformer.feed_forward.PositionwiseFeedForward.forward").wrong(
-    "kept by the tensor in evaluation",
+    "a result cached by the identity of the tensor in evaluation mode",
     body("""
     kept = self.__dict__.setdefault("kept", {})
     if self.training or id(x) not in kept:
@@ -978,17 +988,17 @@ settings_kept.with_faults(
     "kept buffer state default detached float32 rounded written cpu"
 )
 settings_kept.wrong(
-    "anomalies looked for from now on",
+    "anomaly detection left on",
     insert("torch.autograd.set_detect_anomaly(True)", before="difference = "),
     names="whether PyTorch looks for anomalies",
 )
 settings_kept.wrong(
-    "deterministic from now on",
+    "deterministic algorithms left on",
     insert("torch.use_deterministic_algorithms(True)", before="difference = "),
     names="whether PyTorch is deterministic",
 )
 settings_kept.wrong(
-    "kept by the tensors",
+    "a result cached by the identity of the tensors",
     body("""
     kept, key = layer_norm.__dict__, (id(x), id(gamma), id(beta), eps)
     if key not in kept:
