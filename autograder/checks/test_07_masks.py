@@ -48,7 +48,7 @@ def batch(draw) -> tuple[Tensor, int]:
 
 
 def turned_batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences with padding in front. No `batch` has the same mask."""
+    """Draw sentences with leading padding. No `batch` has the same mask."""
     ids, pad_id = batch(draw)
     return ids.flip(-1), pad_id
 
@@ -72,7 +72,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
         expect_mask(make(ids, pad_id), right(ids, pad_id), whose, named(ids, pad_id))
 
     for where in places:
-        words = "code that counts on padding behind the words"
+        words = "code that works only if padding follows the words"
         with blame(words, lambda: compare("padding behind")):
             compare(where)
     for b, t in ((9, 1), (4, 4), (2, 67)):  # few words, and many
@@ -83,7 +83,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
 
 def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
-    """Fail if a mask belongs to other ids of the same shape."""
+    """Fail if a mask belongs to different ids of the same shape."""
     pad_id = draw.integer(6, 10)  # no other check uses this shape: nothing is stored
     first, second = (
         draw.padded_ids(5, 8, pad_id, low=12)["no padding"] for _ in range(2)
@@ -101,16 +101,20 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
     word = (ids != pad_id)[:, None, None, :]  # (b, 1, 1, s)
     flat = word[:, 0, 0]
     return {
-        "the opposite: True where the key is padding (True means: may attend)": ~word,
-        "a mask of the shape (b, s): the batch would meet the queries": flat,
-        "a mask of the shape (b, 1, s): the batch would meet the heads": word[:, 0],
-        "a mask that hides query rows, (b, 1, s, 1), not keys": flat[:, None, :, None],
-        "a mask with the batch in the place of the heads": flat[None, :, None, :],
-        "a mask with a row for each query, (b, 1, s, s); one row is enough": (
+        "the opposite: True for padding keys (True means: may attend)": ~word,
+        "a mask of the shape (b, s): its batch axis lines up with the queries": flat,
+        "a mask of the shape (b, 1, s): its batch axis lines up with the heads": word[
+            :, 0
+        ],
+        "a mask (b, 1, s, 1) that hides query rows instead of keys": flat[
+            :, None, :, None
+        ],
+        "a mask with the batch on the head axis": flat[None, :, None, :],
+        "a mask (b, 1, s, s) with a row for each query, although one row is enough": (
             word.expand(-1, -1, word.size(-1), -1)
         ),
         **{
-            Phrase("the mask for the pad id {fixed}, whatever `pad_id` is", fixed): (
+            Phrase("the mask for the pad id {fixed}, regardless of `pad_id`", fixed): (
                 (ids != fixed)[:, None, None]
             )
             for fixed in OTHER_PADDING
@@ -119,14 +123,14 @@ def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
             (torch.arange(ids.size(1)) < flat.sum(1, keepdim=True))[:, None, None]
         ),
         "the first sentence's mask for every sentence": word[:1].expand(word.shape),
-        "the mask of all numbers above `pad_id`; smaller numbers are words too": (
+        "the mask of all ids above `pad_id`, although smaller ids are words too": (
             (ids > pad_id)[:, None, None]
         ),
         "a mask that hides nothing": torch.ones_like(word),
         "a mask that hides everything": torch.zeros_like(word),
         **{
             Phrase(
-                "the mask of all numbers above {fixed}, whatever `pad_id` is", fixed
+                "the mask of all ids above {fixed}, regardless of `pad_id`", fixed
             ): ((ids > fixed)[:, None, None])
             for fixed in OTHER_PADDING[1:]  # "above 0" would mean all ids except 0
         },
@@ -162,7 +166,7 @@ def test_padding_in_any_place(student, draw):
     expect_any_place(draw, make, right, padding_mistakes, "the padding mask")
 
 
-@check("padding-mask", share=1, title="A batch of one, one word, nothing but padding")
+@check("padding-mask", share=1, title="A batch of one, one word, or only padding")
 def test_padding_of_one_sentence(student, draw):
     ids, pad_id = batch(draw)
     nothing = torch.full((1, 4), pad_id)
@@ -176,23 +180,23 @@ def test_padding_of_one_sentence(student, draw):
         expect_mask(got, want, what, mistakes)
 
 
-@check("padding-mask", share=1, title="The mask of these ids, not of earlier ones")
+@check("padding-mask", share=1, title="The mask of these ids, not of earlier ids")
 def test_padding_of_each_call(student, draw):
     make, right = student.padding_mask, reference.padding_mask
     expect_own_ids(student, draw, make, right, "the padding mask")
 
 
-@check("padding-mask", share=1, title="The mask holds bools", form=True)
+@check("padding-mask", share=1, title="The mask contains bools", form=True)
 def test_padding_is_bool(student, draw):
     expect_bool(student.padding_mask(*batch(draw)), "The padding mask")
 
 
-@check("padding-mask", share=1, title="It is on the device of the ids", form=True)
+@check("padding-mask", share=1, title="The mask is on the device of the ids", form=True)
 def test_padding_device(student, draw):
     expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
 
-@check("padding-mask", share=1, title="The ids stay as they are, contiguous or not")
+@check("padding-mask", share=1, title="The ids do not change, contiguous or not")
 def test_padding_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -208,15 +212,15 @@ def causal_mistakes(t: int) -> Mistakes:
     ones = torch.ones(1, 1, t, t, dtype=torch.bool)
     past = ones.tril()
     return {
-        "the upper triangle with the diagonal: it hides the past": ones.triu(),
+        "the upper triangle with the diagonal, which hides the past": ones.triu(),
         "the opposite: True where the key is in the future": ~past,
         "a mask without the diagonal: no token may attend to itself": ones.tril(-1),
         "a mask that reaches one token into the future": ones.tril(1),
-        "a diagonal matrix: each token may attend to itself alone": past & ones.triu(),
+        "a diagonal matrix: each token may attend only to itself": past & ones.triu(),
         "a mask that hides nothing": ones,
         "a mask that hides everything": ~ones,
-        "a mask of the shape (t, t); here it is (1, 1, t, t)": past[0, 0],
-        "a mask of the shape (1, t, t); here it is (1, 1, t, t)": past[0],
+        "a mask of the shape (t, t) instead of (1, 1, t, t)": past[0, 0],
+        "a mask of the shape (1, t, t) instead of (1, 1, t, t)": past[0],
     }
 
 
@@ -226,7 +230,7 @@ def test_causal_shape(student, draw):
     expect_shape(student.causal_mask(t), (1, 1, t, t), "The causal mask")
 
 
-@check("causal-mask", share=3, title="Token i may attend to the tokens 0 to i")
+@check("causal-mask", share=3, title="Token i may attend to tokens 0 to i")
 def test_causal_values(student, draw):
     t = draw.integer(10, 13)  # no earlier check used this length
     got = student.causal_mask(t)
@@ -241,11 +245,11 @@ def test_causal_of_any_length(student):
         expect_mask(student.causal_mask(t), reference.causal_mask(t), what, mistakes)
 
     for t in (5, 1, LONGER):
-        with blame("code for some lengths only", lambda: compare(5)):
+        with blame("code that works for only some lengths", lambda: compare(5)):
             compare(t)
 
 
-@check("causal-mask", share=1, title="The mask of this length, not of an earlier one")
+@check("causal-mask", share=1, title="The mask for this length, not for an earlier one")
 def test_causal_of_each_call(student):
     calls = [(5,), (7,), (5,)]
     what, right = "the causal mask", reference.causal_mask
@@ -253,20 +257,20 @@ def test_causal_of_each_call(student):
     expect_no_traces(student, student.causal_mask, 6, still=True)
 
 
-@check("causal-mask", share=1, title="The mask holds bools", form=True)
+@check("causal-mask", share=1, title="The mask contains bools", form=True)
 def test_causal_is_bool(student, draw):
     expect_bool(student.causal_mask(draw.integer(5, 9)), "The causal mask")
 
 
-@check("causal-mask", share=1, title="On the requested device", form=True)
+@check("causal-mask", share=1, title="The mask is on the requested device", form=True)
 def test_causal_device(student):
     make = student.causal_mask
     for again in ({"device": torch.device("cpu")}, {"device": "cpu"}):
         make(5, **again)  # a stored mask would be on this device
     if "cpu" in student.devices(make, 5, "meta"):
         fail(
-            "The mask is made on the wrong device: pass `device` on to the function "
-            "that makes the tensor.",
+            "The mask is created on the wrong device: pass `device` to the "
+            "function that creates the tensor.",
             MADE_ON_CPU,
         )
 
@@ -281,24 +285,23 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
     past = reference.causal_mask(ids.size(1))
     whole = torch.ones_like(keys & past)
     return {
-        "padding or causal (`|`), where both must allow it (`&`)": keys | past,
+        "padding or causal (`|`), although both masks must allow it (`&`)": keys | past,
         "a mask that hides nothing": whole,
         "a mask that hides everything": ~whole,
-        "the mask, but that every query may attend to itself": (
+        "a mask in which every query may also attend to itself": (
             keys & past | torch.eye(ids.size(1), dtype=torch.bool)
         ),
-        "the causal mask alone: padding is not hidden": past,
-        "the causal mask alone, for each sentence: padding is not hidden": past & whole,
-        "the padding mask alone: the future is not hidden": keys,
-        "the padding mask alone, for each query: the future is not hidden": (
+        "only the causal mask: padding is not hidden": past,
+        "only the causal mask, for each sentence: padding is not hidden": past & whole,
+        "only the padding mask: the future is not hidden": keys,
+        "only the padding mask, for each query: the future is not hidden": (
             keys & whole
         ),
-        "a mask that hides the rows of padded queries, not the columns of keys": (
-            rows & past
-        ),
-        "a mask that hides the rows of padded queries too": rows & past & keys,
+        "a mask that hides the rows of padding queries, not the columns of "
+        "padding keys": rows & past,
+        "a mask that also hides the rows of padding queries": rows & past & keys,
         "the opposite: True where a query may not attend": ~(keys & past),
-        "the upper triangle: it hides the past": keys & whole.triu(),
+        "the upper triangle, which hides the past": keys & whole.triu(),
         "a mask with the padding mask inverted": ~keys & past,
         "a mask without the diagonal: no token may attend to itself": (
             keys & whole.tril(-1)
@@ -308,7 +311,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
         "the first sentence's mask for every sentence": (keys & past)[:1].expand(
             whole.shape
         ),
-        "a mask of the shape (b, t, t): the batch would meet the heads": (
+        "a mask of the shape (b, t, t): its batch axis lines up with the heads": (
             (keys & past)[:, 0]
         ),
     }
@@ -317,7 +320,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
     """Name the target masks of code with a fixed pad id."""
     return {
-        Phrase("the mask for the pad id {fixed}, whatever `pad_id` is", fixed): (
+        Phrase("the mask for the pad id {fixed}, regardless of `pad_id`", fixed): (
             (ids != fixed)[:, None, None] & past
         )
         for fixed in OTHER_PADDING
@@ -337,7 +340,7 @@ def expect_target_mask(student, ids: Tensor, pad_id: int, what: str) -> None:
     expect_mask(student.target_mask(ids, pad_id), want, what, mistakes)
 
 
-@check("target-mask", share=4, title="Hidden: all padding, and all that comes later")
+@check("target-mask", share=4, title="The mask hides all padding and all later words")
 def test_target_values(student, draw):
     expect_target_mask(student, *batch(draw), "The target mask")
 
@@ -359,23 +362,23 @@ def test_target_of_one_sentence(student, draw):
         expect_mask(got, want, what, mistakes)
 
 
-@check("target-mask", share=1, title="The mask of these ids, not of earlier ones")
+@check("target-mask", share=1, title="The mask of these ids, not of earlier ids")
 def test_target_of_each_call(student, draw):
     make, right = student.target_mask, reference.target_mask
     expect_own_ids(student, draw, make, right, "the target mask")
 
 
-@check("target-mask", share=1, title="The mask holds bools", form=True)
+@check("target-mask", share=1, title="The mask contains bools", form=True)
 def test_target_is_bool(student, draw):
     expect_bool(student.target_mask(*batch(draw)), "The target mask")
 
 
-@check("target-mask", share=1, title="It is on the device of the ids", form=True)
+@check("target-mask", share=1, title="The mask is on the device of the ids", form=True)
 def test_target_device(student, draw):
     expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 
 
-@check("target-mask", share=1, title="The ids stay as they are, contiguous or not")
+@check("target-mask", share=1, title="The ids do not change, contiguous or not")
 def test_target_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -397,15 +400,15 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
     return {
         "zeros": torch.zeros_like(w),
         "ones": torch.ones_like(w),
-        "the masked weights, whose rows do not sum to 1 any more": kept,
+        "the masked weights, whose rows no longer sum to 1": kept,
         "the result of an inverted mask (True means: may attend)": (
             mask_then_renormalise(w, ~mask)
         ),
-        "the weights as they came: the mask is ignored": w,
-        "the result of a second softmax, over the weights that are left": (
+        "the unchanged weights: the mask is ignored": w,
+        "the result of a second softmax over the remaining weights": (
             attention.masked_softmax(w, mask)
         ),
-        "the result of a softmax over weights of which the masked are 0": (
+        "the result of a softmax over the weights after the hidden ones are set to 0": (
             kept.softmax(dim=-1)
         ),
         "the masked weights divided by the sum of each column": (
@@ -415,19 +418,19 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
             kept / kept.sum(dim=1, keepdim=True)
         ),
         "the masked weights divided by the sum of the whole tensor": kept / kept.sum(),
-        "the masked weights divided by the number of keys that are left": kept / count,
-        "the masked weights with the hidden part shared out evenly": (
+        "the masked weights divided by the number of remaining keys": kept / count,
+        "the masked weights with the hidden weight distributed evenly": (
             kept + allowed * hidden_mass / count
         ),
-        "even weights for all keys that are left": allowed / count,
+        "equal weights for all remaining keys": allowed / count,
         "the result with its sign flipped": -right,
     }
 
 
 def weights_for(draw, mask: Tensor, *shape: int, share: float = 0.5) -> Tensor:
-    """Draw weights whose open keys have the given share, in rows with closed keys.
+    """Draw weights in which the visible keys have the given share of each row.
 
-    The effect of a small number in the divisor is therefore the same in each draw.
+    A small number in the divisor therefore has the same effect in each draw.
     """
     scores = draw.normal(*(shape or (B, H, T, S)), dtype=torch.float64)
     opened = attention.masked_softmax(scores, mask)
@@ -468,7 +471,7 @@ def test_renormalise_values(student, draw):
     expect_close(got, want, NEW_WEIGHTS, mistakes=mistakes)
 
 
-@check("mask-then-renormalise", share=2, title="A mask of any shape that fits")
+@check("mask-then-renormalise", share=2, title="A mask of any shape that broadcasts")
 def test_renormalise_with_every_mask(student, draw):
     masks = masks_of_every_kind(draw, B, H, T, S)
     weights = {mask.shape: weights_for(draw, mask) for mask in masks.values()}
@@ -481,7 +484,7 @@ def test_renormalise_with_every_mask(student, draw):
     )
 
 
-@check("mask-then-renormalise", share=1, title="Any sizes and axes in front")
+@check("mask-then-renormalise", share=1, title="Any sizes and any leading axes")
 def test_renormalise_axes(student, draw):
     mask = draw.mask(T, S)
 
@@ -502,7 +505,9 @@ def test_renormalise_axes(student, draw):
         expect_every_size(student, function, right, [given], NEW_WEIGHTS)
 
 
-@check("mask-then-renormalise", share=2, title="A row with no key left: zeros")
+@check(
+    "mask-then-renormalise", share=2, title="Zeros in a row whose keys are all hidden"
+)
 def test_renormalise_of_nothing(student, draw):
     mask = mask_with_a_closed_row(draw)
     weights = weights_for(draw, mask)
@@ -511,20 +516,20 @@ def test_renormalise_of_nothing(student, draw):
     row = got[1, :, 2]
     if row.isnan().any() or row.isinf().any():
         fail(
-            "the weights of a query that may attend to nothing are 0 / 0. They should "
-            "be 0.",
+            "The weights of a query that may attend to nothing are 0 / 0. They "
+            "should be 0.",
             mistake="NaN where a query may attend to nothing",
         )
     if torch.allclose(row.float(), torch.full_like(row, 1 / S).float(), atol=1e-5):
         fail(
-            "the weights of a query that may attend to nothing are 1/s each. They "
+            "The weights of a query that may attend to nothing are 1/s each. They "
             "should be 0.",
             mistake="uniform weights where a query may attend to nothing",
         )
     expect_close(got, renormalised(weights, mask), NEW_WEIGHTS)
 
 
-@check("mask-then-renormalise", share=1, title="A row with little weight left")
+@check("mask-then-renormalise", share=1, title="A row with little remaining weight")
 def test_renormalise_of_little(student, draw):
     mask = draw.mask(B, 1, T, S)
 
@@ -534,12 +539,17 @@ def test_renormalise_of_little(student, draw):
         mistakes = renormalise_mistakes(weights, mask)
         expect_close(got, renormalised(weights, mask), NEW_WEIGHTS, mistakes)
 
-    words = "a number in the divisor that is not small compared with the remaining sum"
+    words = (
+        "a number added to the divisor that is not small compared with the remaining "
+        "sum"
+    )
     with blame(words, lambda: compare(0.5)):
         compare(1e-3)
 
 
-@check("mask-then-renormalise", share=1, title="Gradients reach the weights, no NaN")
+@check(
+    "mask-then-renormalise", share=1, title="Gradients reach the weights without NaN"
+)
 def test_renormalise_gradients(student, draw):
     mask = mask_with_a_closed_row(draw)
     weights = weights_for(draw, mask)
@@ -552,8 +562,8 @@ def test_renormalise_gradients(student, draw):
     if gradient is not None:
         if gradient.isnan().any():
             fail(
-                "the gradient of the weights holds NaN: repairing 0 / 0 afterwards "
-                "does not repair its gradient",
+                "The gradient of the weights contains NaN: if you replace 0 / 0 "
+                "afterwards, its gradient stays NaN.",
                 mistake="NaN in the gradient",
             )
         # In a closed row, the function jumps, so any gradient is acceptable there.
@@ -561,7 +571,7 @@ def test_renormalise_gradients(student, draw):
     kept = weights.double() * mask
     fixed = kept.sum(dim=-1, keepdim=True) + ~open_rows  # 1 in a row without keys
     wrong = {
-        "the gradient when the sum is detached, as if it were fixed": (
+        "the gradient if the sum is detached, as if it were constant": (
             upstream * mask / fixed
         )
     }
@@ -574,12 +584,16 @@ def test_renormalise_gradients(student, draw):
     )
 
 
-@check("mask-then-renormalise", share=1, title="float64 stays, and any layout works")
+@check(
+    "mask-then-renormalise",
+    share=1,
+    title="float64 stays float64, and any memory layout works",
+)
 def test_renormalise_in_float64(student, draw):
     mask = draw.mask(B, 1, T, S)
     weights = weights_for(draw, mask).double()
     turned = weights.mT.contiguous().mT
-    words = "`view` on a tensor that is not contiguous; `reshape` can copy"
+    words = "`view` on a tensor that is not contiguous (use `reshape`, which can copy)"
     with blame(words, lambda: student.mask_then_renormalise(weights, mask)):
         got = student.mask_then_renormalise(turned, mask)
     mistakes = renormalise_mistakes(weights, mask)
@@ -597,7 +611,9 @@ def test_renormalise_each_call(student, draw):
     expect_each_call_anew(student, call, calls, renormalised, what)
 
 
-@check("mask-then-renormalise", share=1, title="It stays on its device", form=True)
+@check(
+    "mask-then-renormalise", share=1, title="The result stays on its device", form=True
+)
 def test_renormalise_device(student, draw):
     mask = draw.mask(B, 1, T, S)
     given = weights_for(draw, mask), mask
@@ -608,7 +624,7 @@ def test_renormalise_device(student, draw):
 @check(
     "mask-then-renormalise",
     share=1,
-    title="Weights and mask are left as they were",
+    title="Weights and mask do not change",
     form=True,
 )
 def test_renormalise_leaves_its_input(student, draw):

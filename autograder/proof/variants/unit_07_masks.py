@@ -12,35 +12,42 @@ from autograder.proof.variants import answer, body, drop, insert, swap
 padding_mask = answer("transformer.masks.padding_mask")
 padding_mask.wrong("ids == pad_id", swap("ids !=", "ids =="), names="the opposite")
 padding_mask.wrong(
-    "(b, 1, t), right only for b = 1",
+    "a mask (b, 1, t), which is right only for b = 1",
     swap("[:, None, None, :]", ".unsqueeze(1)"),
-    names="meet the heads",
+    names="lines up with the heads",
 )
-padding_mask.wrong("(b, s)", body("return ids != pad_id"), names="meet the queries")
 padding_mask.wrong(
-    "masks query rows",
+    "a mask (b, s)", body("return ids != pad_id"), names="lines up with the queries"
+)
+padding_mask.wrong(
+    "a mask of query rows",
     swap("[:, None, None, :]", ".unsqueeze(1).unsqueeze(3)"),
     names="hides query rows",
 )
 padding_mask.wrong(
-    "the batch in the place of the heads",
+    "the batch on the head axis",
     swap("[:, None, None, :]", ".unsqueeze(1).unsqueeze(0)"),
 )
 padding_mask.wrong(
-    "expanded to (b, 1, s, s)",
+    "a mask expanded to (b, 1, s, s)",
     swap("[:, None, None, :]", "[:, None, None, :].expand(-1, 1, ids.size(1), -1)"),
     names="one row is enough",
 )
-padding_mask.wrong("another pad id: 1", swap("!= pad_id", "!= 1"), names="the pad id 1")
 padding_mask.wrong(
-    "another pad id: 0", swap("(ids != pad_id)", "ids.bool()"), names="the pad id 0"
+    "the pad id 1 instead of pad_id", swap("!= pad_id", "!= 1"), names="the pad id 1"
+)
+padding_mask.wrong(
+    "the pad id 0 instead of pad_id",
+    swap("(ids != pad_id)", "ids.bool()"),
+    names="the pad id 0",
 )
 padding_mask.wrong("ids > pad_id", swap("ids !=", "ids >"), names="above `pad_id`")
 padding_mask.wrong(
-    "hides nothing", swap("(ids != pad_id)", "torch.ones_like(ids, dtype=torch.bool)")
+    "a mask that hides nothing",
+    swap("(ids != pad_id)", "torch.ones_like(ids, dtype=torch.bool)"),
 )
 padding_mask.wrong(
-    "zeros and ones",
+    "a mask of zeros and ones",
     swap("(ids != pad_id)", "(ids != pad_id).int()"),
     names="numbers instead of bools",
 )
@@ -59,21 +66,22 @@ def padding_mask(ids, pad_id):
     return mask
 
 
-@padding_mask.wrong("built in place", names="changed in place")
+@padding_mask.wrong("ids that are changed in place", names="changed in place")
 def padding_mask(ids, pad_id):
     is_padding = ids == pad_id
     ids[is_padding] = 0
     return ~is_padding[:, None, None, :]
 
 
-@padding_mask.wrong("squeezes a batch of one", diagnosed=False)
+@padding_mask.wrong("a squeeze that removes a batch of one", diagnosed=False)
 def padding_mask(ids, pad_id):
     mask = (ids != pad_id)[:, None, None, :]
     return mask.squeeze(0) if ids.size(0) == 1 else mask
 
 
 @padding_mask.wrong(
-    "lengths against positions: right for padding behind", names="counts the real words"
+    "positions compared with lengths, right only if padding follows the words",
+    names="counts the real words",
 )
 def padding_mask(ids, pad_id):
     lengths = (ids != pad_id).sum(dim=1, keepdim=True)
@@ -81,32 +89,34 @@ def padding_mask(ids, pad_id):
     return (positions < lengths)[:, None, None, :]
 
 
-padding_mask.wrong("another pad id: 3", swap("!= pad_id", "!= 3"), names="the pad id 3")
-padding_mask.wrong("ids > 4", swap("!= pad_id", "> 4"), names="numbers above 4")
-padding_mask.wrong("ids > 1", swap("!= pad_id", "> 1"), names="numbers above 1")
 padding_mask.wrong(
-    "the first sentence's padding, for all",
+    "the pad id 3 instead of pad_id", swap("!= pad_id", "!= 3"), names="the pad id 3"
+)
+padding_mask.wrong("ids > 4", swap("!= pad_id", "> 4"), names="ids above 4")
+padding_mask.wrong("ids > 1", swap("!= pad_id", "> 1"), names="ids above 1")
+padding_mask.wrong(
+    "the first sentence's padding for all sentences",
     body("return (ids[:1] != pad_id).expand(ids.shape)[:, None, None]"),
     names="the first sentence's mask",
 )
 padding_mask.wrong(
-    "by numpy",
+    "a computation with numpy",
     body("return torch.as_tensor(ids.numpy() != pad_id)[:, None, None]"),
     names="numpy",
 )
 padding_mask.wrong(
-    "always True",
+    "a mask that is always True",
     body("return torch.ones(ids.size(0), 1, 1, ids.size(1)).bool()"),
-    names="hides nothing",
+    names="a mask that hides nothing",
 )
 padding_mask.wrong(
-    "always False",
+    "a mask that is always False",
     body("return torch.zeros(ids.size(0), 1, 1, ids.size(1)).bool()"),
     names="hides everything",
 )
-padding_mask.wrong("returns the ids", body("return ids"), diagnosed=False)
+padding_mask.wrong("the ids returned as the mask", body("return ids"), diagnosed=False)
 padding_mask.wrong(
-    "opens a sentence that is all padding",
+    "a mask that hides nothing in a sentence of only padding",
     body(
         """
         word = ids != pad_id
@@ -165,10 +175,10 @@ padding_mask.right(
 causal_mask = answer("transformer.masks.causal_mask")
 causal_mask.with_faults("state default")
 causal_mask.wrong(
-    "upper triangle", swap("tril()", "triu()"), names="the upper triangle"
+    "an upper triangle", swap("tril()", "triu()"), names="the upper triangle"
 )
 causal_mask.wrong(
-    "the future is True", swap("tril()", "triu(diagonal=1)"), names="the opposite"
+    "True for the future", swap("tril()", "triu(diagonal=1)"), names="the opposite"
 )
 causal_mask.wrong("tril(-1)", swap("tril()", "tril(-1)"), names="without the diagonal")
 causal_mask.wrong(
@@ -184,16 +194,16 @@ causal_mask.wrong(
     body("return torch.eye(length, dtype=torch.bool, device=device)[None, None]"),
 )
 causal_mask.wrong(
-    "hides nothing",
+    "a mask that hides nothing",
     body("return torch.ones(1, 1, length, length, dtype=torch.bool, device=device)"),
 )
 causal_mask.wrong(
-    "(t, t)",
+    "a mask of the shape (t, t)",
     body("return torch.ones(length, length, dtype=torch.bool, device=device).tril()"),
 )
-causal_mask.wrong("(1, t, t)", swap("[None, None]", "[None]"))
+causal_mask.wrong("a mask of the shape (1, t, t)", swap("[None, None]", "[None]"))
 causal_mask.wrong(
-    "zeros and ones",
+    "a mask of zeros and ones",
     body("return torch.ones(1, 1, length, length, device=device).tril()"),
     names="numbers instead of bools",
 )
@@ -211,33 +221,33 @@ def causal_mask(length, device=None):
 
 
 causal_mask.wrong(
-    "a table of 512",
+    "a table of size 512",
     body(
         """
         table = torch.ones(512, 512, device=device).tril().bool()
         return table[None, None, :length, :length]
         """
     ),
-    names="some lengths only",
+    names="only some lengths",
 )
 causal_mask.wrong(
-    "always False",
+    "a mask that is always False",
     body("return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)"),
     names="hides everything",
 )
 causal_mask.wrong(
-    "nothing hidden from a single token's sentence on",
+    "a mask squeezed for a sentence of one token",
     body(
         """
         everywhere = torch.ones(length, length, dtype=torch.bool, device=device)
         return everywhere.tril().squeeze()[None, None]
         """
     ),
-    names="some lengths only",
+    names="only some lengths",
 )
 
 
-@causal_mask.wrong("kept whatever the length", diagnosed=False)
+@causal_mask.wrong("a cached mask that ignores the length", diagnosed=False)
 def causal_mask(length, device=None, kept=[]):
     if not kept:
         ones = torch.ones(length, length, dtype=torch.bool, device=device)
@@ -245,7 +255,7 @@ def causal_mask(length, device=None, kept=[]):
     return kept[0]
 
 
-@causal_mask.wrong("kept whatever the device", names="made on the CPU")
+@causal_mask.wrong("a cached mask that ignores the device", names="made on the CPU")
 def causal_mask(length, device=None, kept={}):
     if length not in kept:
         ones = torch.ones(length, length, dtype=torch.bool, device=device)
@@ -253,7 +263,7 @@ def causal_mask(length, device=None, kept={}):
     return kept[length]
 
 
-@causal_mask.right("kept for each length and device")
+@causal_mask.right("a mask cached for each length and device")
 def causal_mask(length, device=None, kept={}):
     if (length, str(device)) not in kept:
         ones = torch.ones(length, length, dtype=torch.bool, device=device)
@@ -310,33 +320,35 @@ causal_mask.right(
 
 target_mask = answer("transformer.masks.target_mask")
 target_mask.with_faults("kept buffer state default written cpu")
-target_mask.wrong("pad | causal", swap("&", "|"), names="padding or causal")
+target_mask.wrong("padding | causal", swap("&", "|"), names="padding or causal")
 target_mask.wrong(
-    "causal only",
+    "only causal",
     swap("return padding_mask(ids, pad_id) &", "return"),
-    names="the causal mask alone",
+    names="only the causal mask",
 )
 target_mask.wrong(
-    "causal only, expanded",
+    "only causal, expanded",
     body("return causal_mask(ids.size(1), ids.device).repeat(ids.size(0), 1, 1, 1)"),
-    names="the causal mask alone",
+    names="only the causal mask",
 )
 target_mask.wrong(
-    "pad only", body("return padding_mask(ids, pad_id)"), names="the padding mask alone"
+    "only padding",
+    body("return padding_mask(ids, pad_id)"),
+    names="only the padding mask",
 )
 target_mask.wrong(
-    "pad only, expanded",
+    "only padding, expanded",
     swap("& causal_mask(ids.size(1), ids.device)", ".expand(-1, -1, ids.size(1), -1)"),
-    names="the padding mask alone",
+    names="only the padding mask",
 )
 target_mask.wrong(
-    "masks query rows",
+    "a mask of query rows",
     swap("padding_mask(ids, pad_id)", "(ids != pad_id)[:, None, :, None]"),
-    names="rows of padded queries",
+    names="rows of padding queries",
 )
 
 
-@target_mask.wrong("masks query rows too", names="rows of padded queries")
+@target_mask.wrong("a mask of query rows too", names="rows of padding queries")
 def target_mask(ids, pad_id):
     keys = padding_mask(ids, pad_id)
     return keys & keys.transpose(-2, -1) & causal_mask(ids.size(1), ids.device)
@@ -349,7 +361,7 @@ target_mask.wrong(
 )
 
 
-@target_mask.wrong("upper triangle", names="the upper triangle")
+@target_mask.wrong("an upper triangle", names="the upper triangle")
 def target_mask(ids, pad_id):
     t = ids.size(1)
     ones = torch.ones(t, t, dtype=torch.bool, device=ids.device)
@@ -374,10 +386,10 @@ def target_mask(ids, pad_id):
     return padding_mask(ids, pad_id) & ones.tril(1)
 
 
-target_mask.wrong("another pad id", swap("ids, pad_id", "ids, 1"), names="the pad id 1")
+target_mask.wrong("a fixed pad id", swap("ids, pad_id", "ids, 1"), names="the pad id 1")
 
 
-@target_mask.wrong("(b, t, t)", names="the shape (b, t, t)")
+@target_mask.wrong("a mask (b, t, t)", names="the shape (b, t, t)")
 def target_mask(ids, pad_id):
     return (ids != pad_id)[:, None, :] & causal_mask(ids.size(1), ids.device)[0]
 
@@ -388,52 +400,61 @@ def target_mask(ids, pad_id):
     return padding_mask(ids, pad_id) & torch.ones(t, t).tril().bool()
 
 
-@target_mask.wrong("zeros and ones", names="numbers instead of bools")
+@target_mask.wrong("a mask of zeros and ones", names="numbers instead of bools")
 def target_mask(ids, pad_id):
     padding = padding_mask(ids, pad_id).int()
     return padding * causal_mask(ids.size(1), ids.device).int()
 
 
 target_mask.wrong(
-    "another pad id: 3", swap("ids, pad_id", "ids, 3"), names="the pad id 3"
+    "the pad id 3 instead of pad_id",
+    swap("ids, pad_id", "ids, 3"),
+    names="the pad id 3",
 )
 target_mask.wrong(
-    "always False",
+    "a mask that is always False",
     body("return torch.zeros(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
     names="hides everything",
 )
 target_mask.wrong(
-    "always True",
+    "a mask that is always True",
     body("return torch.ones(ids.size(0), 1, ids.size(1), ids.size(1)).bool()"),
-    names="hides nothing",
+    names="a mask that hides nothing",
 )
 target_mask.wrong(
-    "the first sentence's padding, for all",
+    "the first sentence's padding for all sentences",
     swap("ids, pad_id)", "ids, pad_id)[:1].expand(ids.size(0), -1, -1, -1)"),
     names="the first sentence's mask",
 )
 
 
-@target_mask.wrong("lengths: right for padding behind", names="padding behind")
+@target_mask.wrong(
+    "lengths, right only if padding follows the words",
+    names="padding follows the words",
+)
 def target_mask(ids, pad_id):
     words = (ids != pad_id).sum(dim=1).view(-1, 1, 1, 1)
     past = causal_mask(ids.size(1), ids.device)
     return past & (torch.arange(ids.size(1), device=ids.device) < words)
 
 
-@target_mask.wrong("writes into the ids", names="changed in place")
+@target_mask.wrong("ids that are overwritten", names="changed in place")
 def target_mask(ids, pad_id):
     ids[ids == pad_id] = -1
     return padding_mask(ids, -1) & causal_mask(ids.size(1), ids.device)
 
 
-@target_mask.wrong("each query may at least see itself", names="may attend to itself")
+@target_mask.wrong(
+    "a mask that lets each query attend to itself", names="may also attend to itself"
+)
 def target_mask(ids, pad_id):
     itself = torch.eye(ids.size(1), dtype=torch.bool, device=ids.device)
     return padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device) | itself
 
 
-@target_mask.wrong("every query sees the first token", diagnosed=False)
+@target_mask.wrong(
+    "a mask that lets every query attend to the first token", diagnosed=False
+)
 def target_mask(ids, pad_id):
     mask = padding_mask(ids, pad_id) & causal_mask(ids.size(1), ids.device)
     mask[..., 0] = True
@@ -466,7 +487,7 @@ target_mask.right(
 )
 
 
-@target_mask.right("forbidden or forbidden, then turned")
+@target_mask.right("the two hidden sets joined, then inverted")
 def target_mask(ids, pad_id):
     forbidden = (ids == pad_id)[:, None, None, :]
     return ~(forbidden | ~causal_mask(ids.size(1), device=ids.device))
@@ -490,7 +511,7 @@ def target_mask(ids, pad_id):
     return torch.stack(rows, dim=1)[:, None]
 
 
-@target_mask.right("vmap-like: one sentence after another")
+@target_mask.right("one sentence after another, as in vmap")
 def target_mask(ids, pad_id):
     past = causal_mask(ids.size(1), ids.device)[0]
     return torch.stack([past & (row != pad_id) for row in ids])
@@ -505,7 +526,7 @@ mask_then_renormalise.with_faults(
 mask_then_renormalise.wrong(
     "not renormalised",
     body("return weights.masked_fill(~mask, 0)"),
-    names="do not sum to 1",
+    names="no longer sum to 1",
 )
 mask_then_renormalise.wrong(
     "an inverted mask", swap("* mask", ".masked_fill(mask, 0)"), swap("1.0", "1")
@@ -522,13 +543,13 @@ def mask_then_renormalise(weights, mask):
 
 
 mask_then_renormalise.wrong(
-    "a softmax over zeros",
+    "a softmax over weights set to 0",
     body("return (weights * mask).softmax(dim=-1)"),
-    names="of which the masked are 0",
+    names="after the hidden ones are set to 0",
 )
 
 
-@mask_then_renormalise.wrong("sums of columns", names="the sum of each column")
+@mask_then_renormalise.wrong("sums over the columns", names="the sum of each column")
 def mask_then_renormalise(weights, mask):
     kept = weights * mask
     return kept / kept.sum(dim=-2, keepdim=True)
@@ -540,36 +561,36 @@ def mask_then_renormalise(weights, mask):
     return kept / kept.sum(dim=1, keepdim=True)
 
 
-@mask_then_renormalise.wrong("the sum of everything", names="the whole tensor")
+@mask_then_renormalise.wrong("the sum of the whole tensor", names="the whole tensor")
 def mask_then_renormalise(weights, mask):
     kept = weights * mask
     return kept / kept.sum()
 
 
 mask_then_renormalise.wrong(
-    "divided by the number of keys",
+    "weights divided by the number of keys",
     body("return weights * mask / mask.sum(dim=-1, keepdim=True)"),
-    names="the number of keys",
+    names="the number of remaining keys",
 )
 
 
-@mask_then_renormalise.wrong("the hidden part shared out evenly")
+@mask_then_renormalise.wrong("the hidden weight distributed evenly")
 def mask_then_renormalise(weights, mask):
     kept = weights * mask
     hidden = 1 - kept.sum(dim=-1, keepdim=True)
     return kept + mask * hidden / mask.sum(dim=-1, keepdim=True)
 
 
-@mask_then_renormalise.wrong("even weights")
+@mask_then_renormalise.wrong("equal weights")
 def mask_then_renormalise(weights, mask):
     allowed = mask.expand(weights.shape).to(weights.dtype)
     return allowed / allowed.sum(dim=-1, keepdim=True)
 
 
 mask_then_renormalise.wrong(
-    "divided by the sum of all weights",
+    "weights divided by the sum of all weights",
     body("return weights * mask / weights.sum(dim=-1, keepdim=True)"),
-    names="do not sum to 1",
+    names="no longer sum to 1",
 )
 mask_then_renormalise.wrong(
     "NaN where a query may attend to nothing",
@@ -594,7 +615,9 @@ def mask_then_renormalise(weights, mask):
     return torch.where(closed, torch.zeros_like(share), share)
 
 
-@mask_then_renormalise.wrong("in place", names="changed in place")
+@mask_then_renormalise.wrong(
+    "weights that are changed in place", names="changed in place"
+)
 def mask_then_renormalise(weights, mask):
     with torch.no_grad():
         weights.masked_fill_(~mask, 0)
@@ -602,18 +625,18 @@ def mask_then_renormalise(weights, mask):
 
 
 mask_then_renormalise.wrong(
-    "detached",
+    "a detached result",
     swap("weights * mask", "(weights * mask).detach()"),
     names="the gradient is cut off",
 )
 mask_then_renormalise.wrong(
-    "the sum without a gradient",
+    "a sum without a gradient",
     swap("kept.sum(dim=-1, keepdim=True)", "kept.sum(dim=-1, keepdim=True).detach()"),
     names="the sum is detached",
 )
 
 
-@mask_then_renormalise.wrong("folded with view", names="not contiguous")
+@mask_then_renormalise.wrong("axes folded with view", names="not contiguous")
 def mask_then_renormalise(weights, mask):
     rows = weights.view(-1, weights.size(-1))
     kept = rows * mask.expand(weights.shape).reshape(rows.shape)
@@ -628,22 +651,28 @@ mask_then_renormalise.wrong(
     "ones", body("return torch.ones_like(weights)"), names="ones"
 )
 mask_then_renormalise.wrong(
-    "returns the weights", body("return weights"), names="the mask is ignored"
+    "the weights returned unchanged",
+    body("return weights"),
+    names="the mask is ignored",
 )
-mask_then_renormalise.wrong("returns the mask", body("return mask"), diagnosed=False)
 mask_then_renormalise.wrong(
-    "the first head's mask for all",
+    "the mask returned as the weights", body("return mask"), diagnosed=False
+)
+mask_then_renormalise.wrong(
+    "the first head's mask used for all heads",
     swap("weights * mask", "weights * (mask[:, :1] if mask.dim() == 4 else mask)"),
     names="does not take a mask (b, h, t, s)",
 )
 mask_then_renormalise.wrong(
-    "the first sentence's mask for all",
+    "the first sentence's mask used for all sentences",
     swap("weights * mask", "weights * (mask[:1] if mask.dim() == 4 else mask)"),
     diagnosed=False,
 )
-mask_then_renormalise.wrong("dim=3", swap("dim=-1", "dim=3"), names="2 axes in front")
 mask_then_renormalise.wrong(
-    "four axes unpacked",
+    "a sum over dim=3", swap("dim=-1", "dim=3"), names="2 axes in front"
+)
+mask_then_renormalise.wrong(
+    "code that unpacks four axes",
     insert("b, h, t, s = weights.shape", before="kept = weights"),
     names="2 axes in front",
 )
@@ -653,12 +682,12 @@ mask_then_renormalise.wrong(
     names="not small compared",
 )
 mask_then_renormalise.wrong(
-    "a sum of at least 0.01",
+    "a sum clamped to at least 0.01",
     swap("total.masked_fill(total == 0, 1.0)", "total.clamp(min=0.01)"),
     names="not small compared",
 )
 mask_then_renormalise.wrong(
-    "zeros only where the whole mask is closed",
+    "zeros only if the whole mask hides everything",
     body(
         """
         kept = weights * mask
@@ -670,7 +699,7 @@ mask_then_renormalise.wrong(
     names="NaN where a query",
 )
 mask_then_renormalise.wrong(
-    "by numpy",
+    "a computation with numpy",
     body(
         """
         kept = weights.detach().numpy() * mask.numpy()
@@ -682,14 +711,14 @@ mask_then_renormalise.wrong(
 )
 
 
-@mask_then_renormalise.wrong("the first mask kept", diagnosed=False)
+@mask_then_renormalise.wrong("the first mask reused", diagnosed=False)
 def mask_then_renormalise(weights, mask, kept={}):
     left = weights * kept.setdefault(weights.shape, mask)
     return left / left.sum(dim=-1, keepdim=True).clamp(min=1e-20)
 
 
 @mask_then_renormalise.wrong(
-    "the mask turned and turned back", names="changed in place"
+    "a mask that is inverted in place and inverted back", names="changed in place"
 )
 def mask_then_renormalise(weights, mask):
     kept = weights.masked_fill(mask.logical_not_(), 0)
@@ -698,7 +727,7 @@ def mask_then_renormalise(weights, mask):
 
 
 @mask_then_renormalise.wrong(
-    "weights written into and put back", names="changed in place"
+    "weights that are overwritten and restored", names="changed in place"
 )
 def mask_then_renormalise(weights, mask):
     before = weights.detach().clone()
@@ -722,7 +751,7 @@ def mask_then_renormalise(weights, mask):
     return kept / (kept.sum(-1, keepdim=True) + 1e-9)
 
 
-@mask_then_renormalise.right("NaN replaced, and kept out of the gradient")
+@mask_then_renormalise.right("a safe divisor, so no NaN reaches the gradient")
 def mask_then_renormalise(weights, mask):
     kept = weights * mask.to(weights.dtype)
     total = kept.sum(dim=-1, keepdim=True)
@@ -773,12 +802,12 @@ def mask_then_renormalise(weights, mask):
 for_words = answer("transformer.masks.padding_mask")
 for_words.with_faults("kept buffer state default written cpu")
 for_words.wrong(
-    "numbers of 16 bits",
+    "ids converted to 16 bits",
     swap("ids != pad_id", "ids.to(torch.int16) != pad_id"),
     diagnosed=False,
 )
 for_words.wrong(
-    "kept by the tensor",
+    "a result cached by the identity of the tensor",
     body("""
     kept = padding_mask.__dict__
     if (id(ids), pad_id) not in kept:
@@ -788,7 +817,7 @@ for_words.wrong(
     names="a result kept from an earlier call",
 )
 for_words.right(
-    "looked up in a table of bools",
+    "a lookup in a table of bools",
     body("""
     is_word = torch.ones(
         max(int(ids.max()), pad_id) + 1, dtype=torch.bool, device=ids.device
@@ -798,7 +827,7 @@ for_words.right(
     """),
 )
 answer("transformer.masks.target_mask").wrong(
-    "kept by the tensor",
+    "a result cached by the identity of the tensor",
     body("""
     kept = target_mask.__dict__
     if (id(ids), pad_id) not in kept:
@@ -809,7 +838,7 @@ answer("transformer.masks.target_mask").wrong(
     names="a result kept from an earlier call",
 )
 answer("transformer.analysis.masks.mask_then_renormalise").wrong(
-    "three axes of a mask taken for sentences",
+    "a mask (h, t, s) read as one mask per sentence",
     insert(
         """
         if mask.dim() == 3 and weights.dim() == 4:
