@@ -136,7 +136,7 @@ def layer_mistakes(
     return {
         "zeros": torch.zeros_like(x),
         "the input, unchanged": x,
-        "a pre-norm layer, where the configuration asks for post-norm": (
+        "a pre-norm layer, although the configuration asks for post-norm": (
             pre + ff(n2(pre))
         ),
         **residual_mistakes(steps, x),
@@ -150,8 +150,8 @@ def layer_mistakes(
             n2(x + ff(y))
         ),
         "a layer whose feed-forward reads the layer's input": n2(y + ff(x)),
-        "attention alone: the feed-forward is missing": y,
-        "the feed-forward alone: attention is missing, or its result is not used": (
+        "only attention: the feed-forward is missing": y,
+        "only the feed-forward: attention is missing, or its result is not used": (
             second(x)
         ),
         "norm(x) + f(x) instead of norm(x + f(x))": (
@@ -186,7 +186,7 @@ def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
     return {
         "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
         "a layer that uses the second LayerNorm twice": second(swapped),
-        "a layer with its two LayerNorms exchanged": n1(swapped + ff(swapped)),
+        "a layer with its two LayerNorms swapped": n1(swapped + ff(swapped)),
         "a layer with the feed-forward before attention": n2(fed + steps.attend(fed)),
         "a layer with the feed-forward and its norm before attention": (
             n1(second(x) + steps.attend(second(x)))
@@ -238,11 +238,13 @@ def pre_norm_mistakes(
     y = n1(x + attend(x))
     after_norm = n2(z + attend(z))
     return {
-        "a post-norm layer, where the configuration asks for pre-norm": n2(y + ff(y)),
+        "a post-norm layer, although the configuration asks for pre-norm": n2(
+            y + ff(y)
+        ),
         "a pre-norm layer that normalises the queries, but not keys and values": (
             second(x + attend(z, x))
         ),
-        "a pre-norm layer whose attention reads x, not what its function is handed": (
+        "a pre-norm layer whose attention reads x, not the argument of its function": (
             second(x + attend(x))
         ),
         "a pre-norm layer that normalises queries and keys, but not values": (
@@ -272,7 +274,7 @@ def pre_norm_mistakes(
 def test_layer_shape(student, draw):
     layer, _ = pair_of(student, draw, reference.EncoderLayer)
     got = layer(words(draw), draw.mask(B, 1, 1, S))
-    expect_shape(got, (B, S, D), "What the layer returns")
+    expect_shape(got, (B, S, D), "The layer's output")
 
 
 def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -284,7 +286,7 @@ def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def expect_tokens_apart(
     call: Callable[[Tensor], Any], x: Tensor, other: Tensor, what: str
 ) -> None:
-    """Fail if a token changes another token's result although attention adds nothing.
+    """Fail if a token changes another token's result when attention adds nothing.
 
     Args:
         call: the student's layer or stack, with weights that are `deaf`.
@@ -299,16 +301,16 @@ def expect_tokens_apart(
     moved[1, 2] = False
     if bool(moved[1].any()):
         fail(
-            "With attention that adds nothing, one token was changed, and other tokens "
-            "of its sentence come out changed, too: a LayerNorm should run over the "
-            "d_model numbers of one token.",
+            "Although attention adds nothing here, a change in one token also "
+            "changes other tokens of its sentence: LayerNorm should use only the "
+            "d_model features of one token.",
             mistake="a LayerNorm that mixes the tokens of a sentence",
         )
     if bool(moved.any()):
         fail(
-            "With attention that adds nothing, one token was changed, and other "
-            "sentences come out changed, too: a LayerNorm should run over the d_model "
-            "numbers of one token.",
+            "Although attention adds nothing here, a change in one token also "
+            "changes other sentences: LayerNorm should use only the d_model "
+            "features of one token.",
             mistake="a LayerNorm that mixes the sentences of a batch",
         )
 
@@ -340,7 +342,9 @@ def test_layer_values(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
-@check("encoder-layer", share=1, title="Without a mask every token sees every token")
+@check(
+    "encoder-layer", share=1, title="Without a mask, every token attends to every token"
+)
 def test_layer_without_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x = words(draw)
@@ -358,12 +362,14 @@ def test_layer_pre_norm(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
-@check("encoder-layer", share=1, title="Any feed-forward layer, any shape of mask")
+@check(
+    "encoder-layer", share=1, title="Any feed-forward layer, and a mask of any shape"
+)
 def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
     one_for_all = masks["(1, 1, t, s), one mask for all sentences"]
-    masks["(b, 1, t, s), with a query that sees no key"] = close_rows(
+    masks["(b, 1, t, s), with a query that may attend to no key"] = close_rows(
         one_for_all.repeat(B, 1, 1, 1)
     )
     expect_every_mask(
@@ -377,22 +383,22 @@ def test_layer_with_every_mask(student, draw):
 def dropout_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name missing dropout, where dropout replaces everything by 0."""
+    """Name missing dropout if dropout replaces every value by 0."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     y = n1(x + layer.self_attention(x, x, x, mask)[0])
     start = n1(x)
     return {
-        "a layer that drops nothing: the dropout of the sub-layers is missing": (
+        "a layer that drops nothing: the dropout on the sub-layers is missing": (
             n2(y + ff(y))
         ),
-        "a layer without the dropout of what attention adds": n2(y),
-        "a layer without the dropout of what the feed-forward adds": (
+        "a layer without dropout on the output of attention": n2(y),
+        "a layer without dropout on the output of the feed-forward": (
             n2(start + ff(start))
         ),
     }
 
 
-@check("encoder-layer", share=1, title="Dropout acts in training, and only there")
+@check("encoder-layer", share=1, title="Dropout in training, and only in training")
 def test_layer_dropout(student, draw):
     rates = {"dropout": NEARLY_ALL, "attention_dropout": 0.0, "ff_dropout": 0.0}
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, **rates)
@@ -400,18 +406,28 @@ def test_layer_dropout(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output in eval mode")
     layer.train()
     left = trusted.add_norm2.norm(trusted.add_norm1.norm(x))
-    what = "The output in training mode, where all that a sub-layer adds is dropped,"
+    what = (
+        "The output in training mode, if the whole output of every sub-layer is "
+        "dropped,"
+    )
     mistakes = partial(dropout_mistakes, trusted, x, mask)
     expect_close(layer(x, mask), left, what, mistakes)
     rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, **rates)
     layer.train()
     trusted.train()
-    what = "The output in training mode, where sub-layers drop out all inside,"
+    what = (
+        "The output in training mode, if the dropout inside the sub-layers drops "
+        "everything,"
+    )
     expect_close(layer(x, mask), trusted(x, mask), what)
 
 
-@check("encoder-layer", share=1, title="Each call has its own result, and its chance")
+@check(
+    "encoder-layer",
+    share=1,
+    title="Each call has its own result and its own random draws",
+)
 def test_layer_of_each_call(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, dropout=0.3)
     calls = [(words(draw, B, S + 1, D), draw.mask(B, 1, 1, S + 1)) for _ in range(3)]
@@ -434,7 +450,7 @@ def test_layer_gradients(student, draw):
 @check(
     "encoder-layer",
     share=1,
-    title="Written by you; a batch of one; float32 too",
+    title="Written by you; a batch of one; also float32",
     bans=("EncoderLayer", BUILT_INS),
 )
 def test_layer_of_one_sentence(student, draw):
@@ -454,7 +470,7 @@ def test_layer_of_one_sentence(student, draw):
 @check(
     "encoder-layer",
     share=1,
-    title="The input is left as it was, and where it was",
+    title="The input does not change and stays on its device",
     form=True,
 )
 def test_layer_leaves_its_input(student, draw):
@@ -471,7 +487,7 @@ def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
         fail(
             Phrase(
                 "No gradient reaches {count} of {total} parameters, such as "
-                "{name}: they take no part in the output.",
+                "{name}: the output does not depend on them.",
                 len(left_out),
                 len(gradients),
                 left_out[0],
@@ -549,17 +565,21 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
     whole = through(layers, x, mask)
     return {
         "the output of the first layer": each[0],
-        "the output of the last layer alone, reading the encoder's input": each[-1],
+        "the output of only the last layer, computed from the encoder's input": each[
+            -1
+        ],
         "the stack without its last layer": through(layers[:-1], x, mask),
         "the stack without its first layer": through(layers[1:], x, mask),
         "the first layer, N times": through([layers[0]] * N, x, mask),
         "the last layer, N times": through([layers[-1]] * N, x, mask),
         "the layers in reverse order": through(layers[::-1], x, mask),
-        "the stack when no layer gets the mask": through(layers, x, None),
-        "the stack when only the first layer gets the mask": (
+        "the stack if no layer gets the mask": through(layers, x, None),
+        "the stack if only the first layer gets the mask": (
             through(layers[1:], each[0], None)
         ),
-        "the sum of what each layer makes of the encoder's input": sum(each),
+        "the sum of the layers' outputs, each computed from the encoder's input": sum(
+            each
+        ),
         "the stack with an extra residual connection around it": x + whole,
         "the stack with an extra residual connection around each layer": (
             with_residuals(layers, x, mask)
@@ -591,7 +611,7 @@ def normed_mistakes(
         ),
         "the stack with the normalisation after each layer": after_each,
         "the stack normalised twice": norm(norm(whole)),
-        "the stack with a last normalisation without γ and β": without_gains(whole),
+        "the stack whose last normalisation has no γ and no β": without_gains(whole),
     } | {phrase: norm(value) for phrase, value in wrong.items()}
 
 
@@ -612,7 +632,7 @@ def test_encoder_shape(student, draw):
     expect_shape(encoder(words(draw), draw.mask(B, 1, 1, S)), (B, S, D), "The memory")
 
 
-@check("encoder", share=3, title="Layer after layer, each with the mask")
+@check("encoder", share=3, title="The layers run in order, each with the mask")
 def test_encoder_values(student, draw):
     expect_last_norm_of_tokens(student, draw)
     memory_of_layers(student, draw)()
@@ -624,13 +644,15 @@ def memory_of_layers(student, draw) -> Callable[[], None]:
     encoder, want = encoder_around(student, layers), through(layers, x, mask)
 
     def mistakes() -> Mistakes:
-        phrase = "the stack with a normalisation at its end, where layers are post-norm"
+        phrase = (
+            "the stack with a final normalisation, although its layers are post-norm"
+        )
         return stack_mistakes(layers, x, mask) | {phrase: without_gains(want)}
 
     return lambda: expect_close(encoder(x, mask), want, "The memory", mistakes)
 
 
-@check("encoder", share=2, title="Pre-norm layers: one more normalisation at the end")
+@check("encoder", share=2, title="Pre-norm layers: a final normalisation at the end")
 def test_encoder_last_norm(student, draw):
     expect_last_norm_of_tokens(student, draw, norm_first=True)
     layers, x = foreign_layers(draw, norm_first=True), words(draw)
@@ -650,7 +672,7 @@ def test_encoder_parameters(student, draw):
     encoder_around(student, foreign_layers(draw))(words(draw))  # fails if unsolved
 
 
-@check("encoder", share=1, title="With your own layers: the whole encoder")
+@check("encoder", share=1, title="The whole encoder, with your own layers")
 def test_encoder_with_own_layers(student, draw):
     encoder, trusted = pair_of(student, draw, reference.Encoder)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
@@ -677,7 +699,9 @@ def test_encoder_of_each_call(student, draw):
     )
 
 
-@check("encoder", share=1, title="No input is changed or moved", form=True)
+@check(
+    "encoder", share=1, title="No input changes or moves to another device", form=True
+)
 def test_encoder_leaves_its_inputs(student, draw):
     encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = words(draw), draw.mask(B, 1, 1, S)
@@ -688,7 +712,7 @@ def test_encoder_leaves_its_inputs(student, draw):
 @check(
     "encoder",
     share=1,
-    title="One layer less: gradients reach all that are left",
+    title="With one layer less, gradients reach all remaining layers",
     bans=("Encoder", ["torch.nn.TransformerEncoder"]),
 )
 def test_encoder_gradients(student, draw):
@@ -740,16 +764,17 @@ def test_states_count(student, draw):
     if len(states) == N:
         fail(
             Phrase(
-                "{n} layers make {states} states, with the input; you return {n}.",
+                "{n} layers have {states} states, including the input, but you "
+                "return {n}.",
                 N,
                 N + 1,
             ),
-            mistake="a state too few: the input or the last layer is missing",
+            mistake="one state too few: the input or the last layer is missing",
         )
     if len(states) != N + 1:
         fail(
             Phrase(
-                "{n} layers make {states} states, with the input, not {count}.",
+                "{n} layers have {states} states, including the input, not {count}.",
                 N,
                 N + 1,
                 len(states),
@@ -759,7 +784,9 @@ def test_states_count(student, draw):
         expect_shape(state, (B, S, D), Phrase("State {number}", number))
 
 
-@check("layer-states", share=3, title="Each state is what its layer makes of the last")
+@check(
+    "layer-states", share=3, title="Each state is its layer's output for the last state"
+)
 def test_states_values(student, draw):
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     encoder = encoder_around(student, layers)
@@ -783,12 +810,12 @@ def state_mistakes(
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
         "zeros": lambda: torch.zeros_like(x),
-        "the last state, as all others do": lambda: wanted[-1],
-        "what its layer makes of the encoder's input": lambda: layers[number - 1](
+        "the last state, like all other states": lambda: wanted[-1],
+        "its layer's output for the encoder's input": lambda: layers[number - 1](
             x, mask
         ),
         "the state without the mask": lambda: unmasked[number],
-        "the state of the layer behind it": lambda: wanted[number + 1],
+        "the state of the next layer": lambda: wanted[number + 1],
         "the input of its layer, not the output": lambda: wanted[number - 1],
     }
 
@@ -796,11 +823,11 @@ def state_mistakes(
 def expect_not_input(first: Tensor, x: Tensor) -> None:
     """Fail if the first state is the output of the first layer, not the input."""
     if not torch.allclose(first, x):
-        phrase = "a state too few: the input or the last layer is missing"
+        phrase = "one state too few: the input or the last layer is missing"
         fail("The first state should be the encoder's input itself.", phrase)
 
 
-@check("layer-states", share=1, title="Before any last normalisation")
+@check("layer-states", share=1, title="The last state, before any final normalisation")
 def test_states_of_a_pre_norm_encoder(student, draw):
     layers, x = foreign_layers(draw, norm_first=True), words(draw)
     encoder = encoder_around(student, layers, norm_first=True)
@@ -808,11 +835,11 @@ def test_states_of_a_pre_norm_encoder(student, draw):
     norm = last_norm(draw, encoder)
     states = listed(student.layer_states(encoder, x, mask))
     want = through(layers, x, mask)
-    mistakes = {"the memory, after the last normalisation": norm(want)}
+    mistakes = {"the memory after the final normalisation": norm(want)}
     expect_close(states[-1], want, "The last state", mistakes)
 
 
-@check("layer-states", share=1, title="Gradients pass, without a mask too")
+@check("layer-states", share=1, title="Gradients pass, also without a mask")
 def test_states_gradients(student, draw):
     layers, x, upstream = foreign_layers(draw), words(draw), words(draw)
     encoder = encoder_around(student, layers)
@@ -833,7 +860,7 @@ def test_states_of_other_stacks(student, draw):
         if len(states) != len(wanted):
             fail(
                 Phrase(
-                    "{n} layers make {states} states, not {count}.",
+                    "{n} layers have {states} states, not {count}.",
                     len(some),
                     len(wanted),
                     len(states),
@@ -860,7 +887,12 @@ def test_states_of_each_call(student, draw):
     expect_each_call_anew(student, function, calls, last, "the last state")
 
 
-@check("layer-states", share=1, title="No input is changed or moved", form=True)
+@check(
+    "layer-states",
+    share=1,
+    title="No input changes or moves to another device",
+    form=True,
+)
 def test_states_leave_their_input(student, draw):
     encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
@@ -888,7 +920,7 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
     return {
         "the cosine itself; the drift is 1 minus the cosine": right,
         "the drift with its sign flipped": -each,
-        "the drift from one layer to the next, not from the start": (
+        "the drift from one layer to the next, not from the first state": (
             1 - cosines(states, [states[0], *states[:-1]], -1)
         ),
         "the drift from the last state, not from the first": (
@@ -907,8 +939,8 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
             (stacked - stacked[0]).square().sum(dim=-1)
         ),
         "the angle itself instead of 1 minus its cosine": (right.clamp(-1, 1).arccos()),
-        "one number a state: the mean over batch and tokens": each.mean(dim=(1, 2)),
-        "one number a state and sentence: the mean over tokens": each.mean(dim=2),
+        "one number per state: the mean over batch and tokens": each.mean(dim=(1, 2)),
+        "one number per state and sentence: the mean over tokens": each.mean(dim=2),
         "the cosines over the tokens, not over d_model": 1 - cosines(states, start, 1),
         "the cosines over the batch, not over d_model": 1 - cosines(states, start, 0),
         "the drift without the first state": each[1:],
@@ -918,13 +950,13 @@ def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
     }
 
 
-@check("drift", share=1, title="One number a state, sentence and token", form=True)
+@check("drift", share=1, title="One number per state, sentence and token", form=True)
 def test_drift_shape(student, draw):
     states = [words(draw) for _ in range(N + 1)]
     expect_shape(student.drift(states), (N + 1, B, S), "The drift")
 
 
-@check("drift", share=3, title="1 minus the cosine to where it began")
+@check("drift", share=3, title="1 minus the cosine to the first state")
 def test_drift_values(student, draw):
     states = [draw.normal(B, S, D) * (1 + count) for count in range(N + 1)]
     wanted = 1 - cosines(
@@ -940,7 +972,7 @@ def drift_of(states: Sequence[Tensor]) -> Tensor:
     return 1 - cosines(exact, [exact[0]] * len(exact), -1)
 
 
-@check("drift", share=1, title="One state, two, or many; a tuple will do")
+@check("drift", share=1, title="One state, two, or many; a list or a tuple")
 def test_drift_of_few_states(student, draw):
     for count in (2, 1, 9):
         states = tuple(words(draw, 1, S, D) for _ in range(count))
@@ -950,7 +982,7 @@ def test_drift_of_few_states(student, draw):
         )
 
 
-@check("drift", share=1, title="Whatever the vectors' lengths; float64 to all digits")
+@check("drift", share=1, title="Vectors of any length; full float64 precision")
 def test_drift_of_lengths(student, draw):
     lengths = torch.tensor([1e-3, 1.0, 1e3]).repeat(2)[:S, None]
     states = [(words(draw) * lengths).float() for _ in range(N)]
@@ -973,7 +1005,7 @@ def test_drift_of_each_call(student, draw):
     expect_each_call_anew(student, student.drift, calls, drift_of, "the drift")
 
 
-@check("drift", share=1, title="No state is changed or moved", form=True)
+@check("drift", share=1, title="No state changes or moves to another device", form=True)
 def test_drift_leaves_its_input(student, draw):
     states = [words(draw, S, B, D).transpose(0, 1) for _ in range(N)]
     expect_no_traces(student, student.drift, states, still=True)
@@ -985,14 +1017,18 @@ def test_drift_leaves_its_input(student, draw):
 ROWS, COLUMNS, WORDS, SHARE = 200, 240, 20, 0.3
 RULE = 0.8, 0.1, 0.1  # chosen words: hidden, replaced, unchanged
 OTHER_RULES = {
-    "hidden words alone: no other words, and none that stay": (1.0, 0.0, 0.0),
-    "no words that stay as they are": (0.8, 0.2, 0.0),
-    "no other words in place of the hidden": (0.8, 0.0, 0.2),
+    "only hidden words: no replaced and no unchanged words": (1.0, 0.0, 0.0),
+    "no words that stay unchanged": (0.8, 0.2, 0.0),
+    "no words replaced by other words": (0.8, 0.0, 0.2),
     "words that are never hidden": (0.0, 0.1, 0.9),
-    "80 % other words, and 10 % hidden": (0.1, 0.8, 0.1),
-    "80 % of the words left as they are, and 10 % hidden": (0.1, 0.1, 0.8),
-    "10 % of what was not hidden, in place of 10 % of the chosen": (0.8, 0.02, 0.18),
-    "nine words of ten hidden": (0.9, 0.1, 0.0),
+    "80 % replaced words, and 10 % hidden": (0.1, 0.8, 0.1),
+    "80 % unchanged words, and 10 % hidden": (0.1, 0.1, 0.8),
+    "10 % of the words that are not hidden, instead of 10 % of the chosen words": (
+        0.8,
+        0.02,
+        0.18,
+    ),
+    "90 % of the chosen words hidden": (0.9, 0.1, 0.0),
     "half of the chosen words hidden": (0.5, 0.25, 0.25),
 }
 
@@ -1008,12 +1044,12 @@ class Masked:
 
     @property
     def chosen(self) -> Tensor:
-        """The places that the model must predict."""
+        """The positions that the model must predict."""
         return self.asked != NOT_ASKED
 
     @property
     def fates(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The chosen places, split into hidden, replaced and unchanged ones."""
+        """The chosen positions, split into hidden, replaced and unchanged ones."""
         hidden, kept = self.read == self.mask_id, self.read == self.ids
         return (
             self.chosen & hidden,
@@ -1023,7 +1059,7 @@ class Masked:
 
 
 def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
-    """Draw sentences in which special tokens may be in every place."""
+    """Draw sentences in which special tokens may be at any position."""
     ids = draw.ids(b, t, low=N_SPECIAL, high=N_SPECIAL + words)
     special = draw.ids(b, t, low=0, high=N_SPECIAL)
     return torch.where(draw.uniform(b, t) < 0.1, special, ids)
@@ -1038,61 +1074,66 @@ def masked(
     if not isinstance(result, (tuple, list)) or len(result) != 2:
         fail(
             Phrase(
-                "mask_words should return two tensors, what is read and what is "
-                "asked, not {found}.",
+                "mask_words should return two tensors, the model's input and its "
+                "targets, not {found}.",
                 describe(result),
             ),
             mistake="a different number of results",
         )
-    for part, what in zip(result, ("what is read", "what is asked"), strict=True):
+    for part, what in zip(result, ("the model's input", "the targets"), strict=True):
         expect_shape(part, tuple(ids.shape), what)
     return Masked(ids, mask_id, *result)
 
 
-@check("mask-words", share=1, title="Two tensors (b, s) of word numbers", form=True)
+@check("mask-words", share=1, title="Two tensors (b, s) of word ids", form=True)
 def test_masked_shapes(student, draw):
     found = masked(student, draw)
-    expect_dtype(found.read, torch.int64, "what is read")
-    expect_dtype(found.asked, torch.int64, "what is asked")
+    expect_dtype(found.read, torch.int64, "the model's input")
+    expect_dtype(found.asked, torch.int64, "the targets")
 
 
-@check("mask-words", share=2, title="Asked for are words as they were; others stay")
+@check(
+    "mask-words",
+    share=2,
+    title="The targets are the original words; other words do not change",
+)
 def test_masked_places(student, draw):
     found = masked(student, draw)
     expect_asked_words(found)
     if not torch.equal(found.read[~found.chosen], found.ids[~found.chosen]):
         fail(
-            "Words have changed that are not asked for: whatever is hidden or "
-            "replaced, and what is chosen and stays, is asked for.",
-            mistake="words changed that are not asked for",
+            "You changed words that are not targets: every chosen word is a "
+            "target, whether it is hidden, replaced or unchanged.",
+            mistake="changed words that are not targets",
         )
 
 
 def expect_asked_words(found: Masked) -> None:
-    """Fail unless the targets are some of the words, unchanged, and no special ones."""
+    """Fail unless the targets are some of the original words, without special ones."""
     ids, chosen, special = found.ids, found.chosen, found.ids < N_SPECIAL
     if torch.equal(found.asked[~special], ids[~special]):
         fail(
-            "All words are asked for: those that were not chosen get NOT_ASKED.",
-            mistake="all words asked for, whether chosen or not",
+            "All words are targets, but words that are not chosen should get "
+            "NOT_ASKED.",
+            mistake="all words as targets, whether chosen or not",
         )
     if bool((chosen & special).any()):
         fail(
-            "Special tokens are asked for: numbers below 4 are never chosen, and are "
-            "marked NOT_ASKED as all that is not chosen.",
-            mistake="special tokens asked for",
+            "Special tokens are targets: never choose ids below 4, and mark them "
+            "with NOT_ASKED, like all ids that are not chosen.",
+            mistake="special tokens as targets",
         )
     if not bool(chosen.any()):
-        fail("No word is asked for.", mistake="no word asked for")
+        fail("No word is a target.", mistake="no word as a target")
     if not torch.equal(found.asked[chosen], ids[chosen]):
         left = torch.equal(found.asked[chosen], found.read[chosen])
         fail(
-            "What is asked for are not the words as they were.",
-            mistake="what stands in place of the words, asked for" if left else None,
+            "The targets are not the original words.",
+            mistake="the model's input used as the targets" if left else None,
         )
 
 
-@check("mask-words", share=2, title="A share of the words, each for itself")
+@check("mask-words", share=2, title="A share of the words, each chosen independently")
 def test_masked_share(student, draw):
     found = masked(student, draw)
     expect_asked_words(found)
@@ -1100,22 +1141,24 @@ def test_masked_share(student, draw):
     expect_each_for_itself(found.chosen, words, "chosen")
     share, bound = mean(found.chosen[words]), slack(int(words.sum()))
     named = {
-        "the share that is not to be chosen": 1 - SHARE,
-        "15 % of the words, whatever the share": 0.15,
+        "the share that should not be chosen": 1 - SHARE,
+        "15 % of the words, regardless of the share": 0.15,
         "80 % of the share": 0.8 * SHARE,
         "90 % of the share": 0.9 * SHARE,
     }
     if abs(share - SHARE) > bound:
         mistake = next((p for p, s in named.items() if abs(share - s) <= bound), None)
         whose = Phrase(
-            "With share={p}, {share} of the words are chosen.", SHARE, f"{share:.1%}"
+            "With share={p}, you choose {share} of the words.", SHARE, f"{share:.1%}"
         )
         fail(whose, mistake)
     none, every = (masked(student, draw, share=share) for share in (0.0, 1.0))
     if bool(none.chosen.any()) or not torch.equal(none.read, none.ids):
-        fail("With share=0 words are chosen.", mistake="words chosen with share=0")
+        fail(
+            "With share=0, you still choose words.", mistake="words chosen with share=0"
+        )
     if not torch.equal(every.chosen, every.ids >= N_SPECIAL):
-        fail("With share=1 not all words are chosen.")
+        fail("With share=1, you do not choose all words.")
 
 
 def mean(places: Tensor) -> float:
@@ -1124,7 +1167,7 @@ def mean(places: Tensor) -> float:
 
 
 def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
-    """Fail if words of a row or a column always agree, though not all words do."""
+    """Fail if the words of each row or column agree although not all words do."""
     if bool(hit[places].all()) or not bool(hit[places].any()):
         return
     for axis, name in ((1, "sentence"), (0, "column")):
@@ -1132,8 +1175,8 @@ def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
         if not bool(mixed.any()):
             fail(
                 Phrase(
-                    "In each {name} either all or none are {what}: chance should "
-                    "decide for every word by itself.",
+                    "In each {name}, either all or none are {what}: decide at "
+                    "random for every word independently.",
                     name,
                     what,
                 ),
@@ -1141,11 +1184,17 @@ def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
             )
 
 
-@check("mask-words", share=2, title="Of the chosen 80 % hidden, 10 % others, 10 % kept")
+@check(
+    "mask-words",
+    share=2,
+    title="Of the chosen words, 80 % hidden, 10 % replaced, 10 % unchanged",
+)
 def test_masked_fates(student, draw):
     found = masked(student, draw)
     expect_asked_words(found)
-    for fate, what in zip(found.fates, ("hidden", "others", "kept"), strict=True):
+    for fate, what in zip(
+        found.fates, ("hidden", "replaced", "unchanged"), strict=True
+    ):
         expect_each_for_itself(fate, found.chosen, what)
     shares = [mean(fate[found.chosen]) for fate in found.fates]
     bound = slack(int(found.chosen.sum()))
@@ -1160,8 +1209,8 @@ def test_masked_fates(student, draw):
         hidden, other, kept = (f"{share:.0%}" for share in shares)
         fail(
             Phrase(
-                "Of the chosen words {hidden} are hidden, {other} are other words "
-                "and {kept} stay as they were.",
+                "Of the chosen words, {hidden} are hidden, {other} are replaced "
+                "and {kept} are unchanged.",
                 hidden,
                 other,
                 kept,
@@ -1170,7 +1219,9 @@ def test_masked_fates(student, draw):
         )
 
 
-@check("mask-words", share=1, title="Other words: any word, no special token")
+@check(
+    "mask-words", share=1, title="Replacements can be any word, but no special token"
+)
 def test_masked_others(student, draw):
     found = masked(student, draw)
     expect_asked_words(found)
@@ -1178,11 +1229,11 @@ def test_masked_others(student, draw):
     drawn, wanted = found.read[other], range(N_SPECIAL, found.mask_id)
     if bool((drawn < N_SPECIAL).any()):
         fail(
-            "Special tokens stand where other words should.",
-            mistake="special tokens for other words",
+            "Special tokens are used as replacements for words.",
+            mistake="special tokens as replacements",
         )
     if bool((drawn > found.mask_id).any()):
-        fail("There are numbers behind mask_id, which is the last.")
+        fail("There are ids above mask_id, which is the last id.")
     if set(drawn.tolist()) != set(wanted):
         first = bool((drawn == drawn[:1]).all()) and bool(drawn.numel())
         fail(
@@ -1196,19 +1247,17 @@ def test_masked_others(student, draw):
 
 
 def expect_hidden_share_of_few_words(found: Masked) -> None:
-    """Fail if `mask_id` may be drawn as a random word: of two words, every third is."""
+    """Fail if `mask_id` is drawn as a replacement: every third time for two words."""
     expect_each_for_itself(found.fates[0], found.chosen, "hidden")
     hidden, bound = mean(found.fates[0][found.chosen]), slack(int(found.chosen.sum()))
     if abs(hidden - RULE[0]) > bound:
         more = abs(hidden - (RULE[0] + RULE[1] / 3)) <= bound
         fail(
             Phrase(
-                "In a vocabulary of two words {share} of the chosen are hidden.",
+                "With a vocabulary of two words, you hide {share} of the chosen words.",
                 f"{hidden:.1%}",
             ),
-            mistake="`mask_id` drawn as a replacement for other words"
-            if more
-            else None,
+            mistake="`mask_id` drawn as a replacement word" if more else None,
         )
 
 
@@ -1219,7 +1268,7 @@ lambda f: lambda seed, ids, *given: (
 """
 
 
-@check("mask-words", share=1, title="Chance comes only from the generator")
+@check("mask-words", share=1, title="Randomness comes only from the generator")
 def test_masked_generator(student, draw):
     ids = padded_sentences(draw, 7, 31)
     twice = student.load("builtins.eval")(TWICE)(student.mask_words)
@@ -1229,19 +1278,19 @@ def test_masked_generator(student, draw):
     other, _ = twice(4, *given)
     if not torch.equal(first, again):
         fail(
-            "Two generators with the same seed hide other words.",
-            mistake="chance that does not come from the generator",
+            "Two generators with the same seed hide different words.",
+            mistake="randomness that does not come from the generator",
         )
     if torch.equal(first, other) or torch.equal(first, second):
         fail(
-            "A generator with a different seed, or in its second call, hides the same "
-            "words.",
+            "A generator with a different seed, or in a second call, hides the "
+            "same words.",
             mistake=SAME_DRAWS,
         )
     expect_asked_words(masked(student, draw))
 
 
-@check("mask-words", share=1, title="Each call draws anew, without a generator too")
+@check("mask-words", share=1, title="Each call draws anew, also without a generator")
 def test_masked_of_each_call(student, draw):
     expect_asked_words(masked(student, draw, share=0.5))
     given = padded_sentences(draw, 9, 33), N_SPECIAL + WORDS, 0.5
@@ -1256,8 +1305,8 @@ def test_masked_of_each_call(student, draw):
     if len(numbers) == 1:
         fail(
             Phrase(
-                "Six calls choose {n} words each of the same sentences: chance should "
-                "decide for every word by itself.",
+                "Six calls with the same sentences choose {n} words each: decide "
+                "at random for every word independently.",
                 *numbers,
             ),
             mistake="a fixed number of words from each batch",

@@ -17,7 +17,7 @@ from transformer.parts import make_add_norm, make_attention, make_feed_forward
 encoder_layer = answer("transformer.encoder.EncoderLayer.forward")
 
 
-@encoder_layer.wrong("pre-norm where post-norm is asked", names="a pre-norm layer")
+@encoder_layer.wrong("pre-norm instead of post-norm", names="a pre-norm layer")
 def forward(self, x, src_mask=None):
     y = self.add_norm1.norm(x)
     x = x + self.add_norm1.dropout(self.self_attention(y, y, y, src_mask)[0])
@@ -25,7 +25,7 @@ def forward(self, x, src_mask=None):
     return x + self.add_norm2.dropout(self.feed_forward(y))
 
 
-@encoder_layer.wrong("post-norm where pre-norm is asked", names="a post-norm layer")
+@encoder_layer.wrong("post-norm instead of pre-norm", names="a post-norm layer")
 def forward(self, x, src_mask=None):
     attended = self.self_attention(x, x, x, src_mask)[0]
     x = self.add_norm1.norm(x + self.add_norm1.dropout(attended))
@@ -53,26 +53,26 @@ encoder_layer.wrong(
     names="around the feed-forward",
 )
 encoder_layer.wrong(
-    "the residual connection twice",
+    "each residual connection twice",
     swap("self.self_attention(y", "y + self.self_attention(y"),
     swap("self.feed_forward", "lambda y: y + self.feed_forward(y)"),
     names="two residual connections around each",
 )
 encoder_layer.wrong(
-    "one LayerNorm for all",
+    "one LayerNorm for both sub-layers",
     swap("add_norm2", "add_norm1"),
     names="uses the first LayerNorm twice",
 )
 encoder_layer.wrong(
-    "the second LayerNorm for all",
+    "the second LayerNorm for both sub-layers",
     swap("add_norm1", "add_norm2"),
     names="uses the second LayerNorm twice",
 )
 encoder_layer.wrong(
-    "LayerNorms exchanged",
+    "LayerNorms that are swapped",
     swap("x = self.add_norm1", "x = self.add_norm2"),
     swap("return self.add_norm2", "return self.add_norm1"),
-    names="two LayerNorms exchanged",
+    names="two LayerNorms swapped",
 )
 
 
@@ -92,7 +92,9 @@ def forward(self, x, src_mask=None):
 
 
 encoder_layer.wrong(
-    "self-attention unmasked", swap("y, src_mask", "y"), names="ignores the mask"
+    "self-attention without the mask",
+    swap("y, src_mask", "y"),
+    names="ignores the mask",
 )
 encoder_layer.wrong(
     "an inverted mask",
@@ -103,7 +105,7 @@ encoder_layer.wrong(
 
 
 @encoder_layer.wrong(
-    "x instead of what the function is handed", names="a layer without LayerNorm"
+    "x instead of the argument of the function", names="a layer without LayerNorm"
 )
 def forward(self, x, src_mask=None):
     if self.add_norm1.norm_first:
@@ -114,13 +116,13 @@ def forward(self, x, src_mask=None):
 
 
 encoder_layer.wrong(
-    "attention of x, worked out beforehand",
+    "attention on x, computed beforehand",
     insert("attended, _ = self.self_attention(x, x, x, src_mask)", before="x = "),
     swap("lambda y: self.self_attention(y, y, y, src_mask)[0]", "lambda _: attended"),
-    names="not what its function is handed",
+    names="not the argument of its function",
 )
 encoder_layer.wrong(
-    "keys and values from x, the query from the norm",
+    "keys and values from x, but the query from the norm",
     swap(
         "lambda y: self.self_attention(y, y, y, src_mask)[0]",
         "lambda q, x=x: self.self_attention(q, x, x, src_mask)[0]",
@@ -128,24 +130,24 @@ encoder_layer.wrong(
     names="but not keys and values",
 )
 encoder_layer.wrong(
-    "the second residual from the layer's input",
+    "a second residual that starts from the layer's input",
     swap("x = self", "y = self"),
     swap("self.feed_forward", "lambda _: self.feed_forward(y)"),
     names="second residual connection starts",
 )
 encoder_layer.wrong(
-    "the feed-forward reads the layer's input",
+    "a feed-forward that reads the layer's input",
     swap("x = self", "y = self"),
     swap("x, self.feed_forward", "y, lambda _: self.feed_forward(x)"),
     names="feed-forward reads the layer's input",
 )
 encoder_layer.wrong(
-    "attention alone",
+    "only attention",
     swap("x = self.add_norm1", "return self.add_norm1"),
     names="the feed-forward is missing",
 )
 encoder_layer.wrong(
-    "the feed-forward alone",
+    "only the feed-forward",
     body("return self.add_norm2(x, self.feed_forward)"),
     names="attention is missing",
 )
@@ -196,7 +198,7 @@ def norm(add_norm, y):
 
 
 encoder_layer.wrong(
-    "a LayerNorm over tokens and numbers, without γ and β",
+    "a LayerNorm over tokens and features, without γ and β",
     body(LAYER_NORM.replace("AXES", "y.shape[1:]") + AROUND + TWO_STEPS),
     names=ONE_SENTENCE,
 )
@@ -206,7 +208,7 @@ encoder_layer.wrong(
     names=ONE_SENTENCE,
 )
 encoder_layer.wrong(
-    "a LayerNorm over tokens and numbers",
+    "a LayerNorm over tokens and features",
     body(BY_HAND.replace("DIM", "(1, 2)") + AROUND + TWO_STEPS),
     names=ONE_SENTENCE,
 )
@@ -216,7 +218,7 @@ encoder_layer.wrong(
     names="a LayerNorm that mixes the sentences of a batch",
 )
 encoder_layer.wrong(
-    "the second LayerNorm alone over the tokens",
+    "only the second LayerNorm over the tokens",
     body(
         BY_HAND.replace("DIM", "1")
         + AROUND
@@ -225,7 +227,7 @@ encoder_layer.wrong(
     names=ONE_SENTENCE,
 )
 encoder_layer.wrong(
-    "a LayerNorm over the tokens, of the transposed, without γ and β",
+    "a LayerNorm over the tokens (of the transposed input), without γ and β",
     body(
         LAYER_NORM.replace(
             "(y, AXES)", "(y.transpose(1, 2), y.shape[1:2]).transpose(1, 2)"
@@ -252,7 +254,7 @@ encoder_layer.right(
 )
 
 
-@encoder_layer.wrong("without dropout", names="the dropout of the sub-layers")
+@encoder_layer.wrong("without dropout", names="the dropout on the sub-layers")
 def forward(self, x, src_mask=None):
     norm1, norm2 = self.add_norm1.norm, self.add_norm2.norm
     if self.add_norm1.norm_first:
@@ -264,7 +266,7 @@ def forward(self, x, src_mask=None):
 
 
 @encoder_layer.wrong(
-    "without the first dropout", names="the dropout of what attention adds"
+    "without the first dropout", names="without dropout on the output of attention"
 )
 def forward(self, x, src_mask=None):
     norm1 = self.add_norm1.norm
@@ -277,7 +279,8 @@ def forward(self, x, src_mask=None):
 
 
 @encoder_layer.wrong(
-    "without the second dropout", names="the dropout of what the feed-forward adds"
+    "without the second dropout",
+    names="without dropout on the output of the feed-forward",
 )
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
@@ -287,19 +290,19 @@ def forward(self, x, src_mask=None):
 
 
 encoder_layer.wrong(
-    "attention's two results handed on",
+    "both results of attention passed on",
     swap("(y, y, y, src_mask)[0]", "(y, y, y, src_mask)"),
     diagnosed=False,
 )
 encoder_layer.wrong(
-    "output and weights returned",
+    "both output and weights returned",
     insert("_, weights = self.self_attention(x, x, x, src_mask)", before="x = self"),
     swap("(x, self.feed_forward)", "(x, self.feed_forward), weights"),
     diagnosed=False,
 )
 
 
-@encoder_layer.wrong("in place", names="changed in place")
+@encoder_layer.wrong("an input that is changed in place", names="changed in place")
 def forward(self, x, src_mask=None):
     y = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
     y = self.add_norm2(y, self.feed_forward)
@@ -308,16 +311,18 @@ def forward(self, x, src_mask=None):
 
 
 encoder_layer.wrong(
-    "detached",
+    "a detached result",
     swap("src_mask)[0]", "src_mask)[0].detach()"),
     names="without a gradient",
 )
 
 
 encoder_layer.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
-encoder_layer.wrong("returns x", body("return x"), names="the input, unchanged")
 encoder_layer.wrong(
-    "the first head's mask for all",
+    "x returned unchanged", body("return x"), names="the input, unchanged"
+)
+encoder_layer.wrong(
+    "the first head's mask used for all heads",
     swap(
         "y, src_mask",
         "y, src_mask if src_mask is None or src_mask.dim() < 4 else src_mask[:, :1]",
@@ -325,21 +330,21 @@ encoder_layer.wrong(
     names="does not take a mask (b, h, t, s)",
 )
 encoder_layer.wrong(
-    "the first query's row of the mask for all",
+    "the first query's mask row used for all queries",
     swap(
         "y, src_mask", "y, src_mask[..., :1, :] if src_mask is not None else src_mask"
     ),
     diagnosed=False,
 )
 encoder_layer.wrong(
-    "a mask of three axes is counted on",
+    "code that requires a mask of three axes",
     insert(
         "if src_mask is not None:\n    b, h, t, s = src_mask.shape", before="x = self"
     ),
     names="does not take a mask (t, s)",
 )
 encoder_layer.wrong(
-    "a mask of ones on the CPU",
+    "a mask of ones created on the CPU",
     swap("y, src_mask", "y, src_mask & torch.ones(x.size(1)).bool()"),
     diagnosed=False,
 )
@@ -362,14 +367,16 @@ encoder_layer.wrong(
 )
 
 
-@encoder_layer.wrong("the first mask kept", diagnosed=False)
+@encoder_layer.wrong("the first mask reused", diagnosed=False)
 def forward(self, x, src_mask=None):
     src_mask = self.__dict__.setdefault("kept", {}).setdefault(x.shape, src_mask)
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
     return self.add_norm2(x, self.feed_forward)
 
 
-@encoder_layer.wrong("the mask inverted, and inverted back", names="changed in place")
+@encoder_layer.wrong(
+    "a mask that is inverted in place and inverted back", names="changed in place"
+)
 def forward(self, x, src_mask=None):
     if src_mask is not None:
         src_mask.logical_not_()
@@ -378,7 +385,7 @@ def forward(self, x, src_mask=None):
     return self.add_norm2(x, self.feed_forward)
 
 
-@encoder_layer.right("a function with a name")
+@encoder_layer.right("a named function")
 def forward(self, x, src_mask=None):
     def attend(y):
         output, _ = self.self_attention(y, y, y, mask=src_mask)
@@ -423,7 +430,7 @@ def forward(self, x, src_mask=None):
     return torch.cat(rows)
 
 
-@encoder_layer.right("a mask of ones where there is none")
+@encoder_layer.right("a mask of ones if no mask is passed")
 def forward(self, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1), dtype=torch.bool)
@@ -455,7 +462,7 @@ def forward(self, x, src_mask=None):
 EncoderLayer = answer("transformer.encoder.EncoderLayer")
 
 
-@EncoderLayer.right("a dropout of its own")
+@EncoderLayer.right("its own nn.Dropout")
 class EncoderLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
@@ -475,7 +482,7 @@ class EncoderLayer(nn.Module):
         return x if first else norm2(x)
 
 
-@EncoderLayer.right("a method of its own for attention")
+@EncoderLayer.right("a separate method for attention")
 class EncoderLayer(nn.Module):
     def __init__(self, config):
         super().__init__()
@@ -497,17 +504,17 @@ class EncoderLayer(nn.Module):
 encoder = answer("transformer.encoder.Encoder.forward")
 
 
-@encoder.wrong("the first layer alone", names="first")
+@encoder.wrong("only the first layer", names="first")
 def forward(self, x, src_mask=None):
     for layer in self.layers:
         return self.norm(layer(x, src_mask))
 
 
 encoder.wrong(
-    "every layer reads the encoder's input",
+    "every layer applied to the encoder's input",
     swap("x = layer", "output = layer"),
     swap("(x)", "(output)"),
-    names="reading the encoder's input",
+    names="computed from the encoder's input",
 )
 encoder.wrong(
     "without the last layer",
@@ -535,10 +542,12 @@ encoder.wrong(
     "in reverse order", swap("self.layers", "reversed(self.layers)"), names="reverse"
 )
 encoder.wrong(
-    "self-attention unmasked", swap("x, src_mask", "x"), names="no layer gets the mask"
+    "self-attention without the mask",
+    swap("x, src_mask", "x"),
+    names="no layer gets the mask",
 )
 encoder.wrong(
-    "the mask for the first layer alone",
+    "the mask for only the first layer",
     swap(
         "x = layer(x, src_mask)",
         """
@@ -551,7 +560,7 @@ encoder.wrong(
 encoder.wrong(
     "the sum of all layers",
     body("return self.norm(sum(layer(x, src_mask) for layer in self.layers))"),
-    names="the sum of what each layer makes",
+    names="the sum of the layers' outputs",
 )
 encoder.wrong(
     "a residual connection around each layer",
@@ -565,7 +574,7 @@ encoder.wrong(
     names="residual connection around it",
 )
 encoder.wrong(
-    "no last normalisation",
+    "no final normalisation",
     swap("self.norm(x)", "x"),
     names="without its last normalisation",
 )
@@ -584,7 +593,7 @@ encoder.wrong(
 
 LAST = "self.norm(x)"
 encoder.wrong(
-    "a last LayerNorm over the tokens",
+    "a final LayerNorm over the tokens",
     swap(
         LAST,
         """
@@ -597,26 +606,26 @@ encoder.wrong(
     names=ONE_SENTENCE,
 )
 encoder.wrong(
-    "a last LayerNorm over tokens and numbers, always",
+    "a final LayerNorm over tokens and features, even for post-norm layers",
     swap(LAST, "F.layer_norm(x, x.shape[1:])"),
     names=ONE_SENTENCE,
 )
 encoder.wrong(
-    "a LayerNorm at the end of post-norm layers, too",
+    "a final LayerNorm after post-norm layers too",
     swap(LAST, "F.layer_norm(x, x.shape[-1:])"),
-    names="where layers are post-norm",
+    names="although its layers are post-norm",
 )
 encoder.wrong(
-    "a last LayerNorm without γ and β",
+    "a final LayerNorm without γ and β",
     swap(
         LAST,
         "x if isinstance(self.norm, nn.Identity) else F.layer_norm(x, x.shape[-1:])",
     ),
-    names="a last normalisation without γ and β",
+    names="last normalisation has no γ and no β",
 )
 
 
-@encoder.wrong("three layers, however many there are", diagnosed=False)
+@encoder.wrong("three layers, regardless of the number of layers", diagnosed=False)
 def forward(self, x, src_mask=None):
     first, second, third = self.layers
     return self.norm(third(second(first(x, src_mask), src_mask), src_mask))
@@ -632,13 +641,13 @@ def forward(self, x, src_mask=None):
 
 
 encoder.wrong(
-    "detached between the layers",
+    "states that are detached between the layers",
     swap("x, src_mask", "x.detach(), src_mask"),
     names="without a gradient",
 )
 
 
-@encoder.wrong("in place", names="changed in place")
+@encoder.wrong("an input that is changed in place", names="changed in place")
 def forward(self, x, src_mask=None):
     y = x
     for layer in self.layers:
@@ -657,12 +666,12 @@ Encoder.wrong(
     names="one layer used N times",
 )
 Encoder.wrong("layers in a Python list", swap("nn.ModuleList(", "list("))
-encoder.wrong("returns x", body("return x"), names="the input, unchanged")
+encoder.wrong("x returned unchanged", body("return x"), names="the input, unchanged")
 encoder.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros")
 encoder.wrong(
-    "needs a mask",
+    "code that needs a mask",
     insert("src_mask = src_mask & src_mask", before="for layer"),
-    names="needs a mask",
+    names="code that needs a mask",
 )
 encoder.wrong(
     "at most three layers",
@@ -671,7 +680,7 @@ encoder.wrong(
 )
 
 
-@encoder.wrong("the memory kept by shape", names="kept from an earlier call")
+@encoder.wrong("the memory cached by shape", names="kept from an earlier call")
 def forward(self, x, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
     if x.shape not in kept:
@@ -698,7 +707,7 @@ def forward(self, x, src_mask=None):
 
 
 encoder.right(
-    "by number",
+    "a loop over layer numbers",
     swap("layer in self.layers", "number in range(len(self.layers))"),
     swap("= layer", "= self.layers[number]"),
 )
@@ -711,17 +720,17 @@ def forward(self, x, src_mask=None):
 
 
 encoder.right(
-    "the mask by its name",
+    "the mask as a keyword argument",
     insert("hidden = x", before="for layer"),
     swap("x = layer(x, src_mask)", "hidden = layer(hidden, src_mask=src_mask)"),
     swap("(x)", "(hidden)"),
 )
 encoder.right(
-    "both arguments by their names", swap("x, src_mask", "x=x, src_mask=src_mask")
+    "both arguments as keyword arguments", swap("x, src_mask", "x=x, src_mask=src_mask")
 )
 
 
-@encoder.right("the mask made a bool")
+@encoder.right("the mask converted to bool")
 def forward(self, x, src_mask=None):
     if src_mask is not None:
         src_mask = src_mask.bool()
@@ -730,7 +739,7 @@ def forward(self, x, src_mask=None):
     return self.norm(x)
 
 
-@encoder.right("a mask of ones where there is none")
+@encoder.right("a mask of ones if no mask is passed")
 def forward(self, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1), dtype=torch.bool)
@@ -740,11 +749,11 @@ def forward(self, x, src_mask=None):
 
 
 encoder.right(
-    "the norm where the layers are pre-norm",
+    "the norm if the layers are pre-norm",
     swap("(x)", "(x) if self.layers[0].add_norm1.norm_first else x"),
 )
 encoder.right(
-    "the states collected, the last returned",
+    "all states collected, and the last one returned",
     insert("states = [x]", before="for layer"),
     swap("x = layer(x, src_mask)", "states.append(layer(states[-1], src_mask))"),
     swap("(x)", "(states[-1])"),
@@ -763,7 +772,7 @@ encoder.right(
     "layer_states", body("return self.norm(layer_states(self, x, src_mask)[-1])")
 )
 encoder.right(
-    "the norm only where there is one",
+    "the norm only if there is one",
     swap("layers", "layers.children()"),
     swap("(x)", "(x) if isinstance(self.norm, nn.LayerNorm) else x"),
 )
@@ -774,44 +783,44 @@ layer_states = answer("transformer.encoder.layer_states")
 layer_states.wrong(
     "without the input",
     swap("return states", "return states[1:]"),
-    names="a state too few",
+    names="one state too few",
 )
 layer_states.wrong(
     "without the last layer",
     swap("return states", "return states[:-1]"),
-    names="a state too few",
+    names="one state too few",
 )
 layer_states.wrong(
-    "the memory alone",
+    "only the memory",
     body("return encoder(x, src_mask)"),
     names="something other than a list",
 )
 layer_states.wrong(
-    "every layer reads the input",
+    "every layer applied to the input",
     body("return [x] + [layer(x, src_mask) for layer in encoder.layers]"),
-    names="makes of the encoder's",
+    names="output for the encoder's",
 )
 layer_states.wrong("without the mask", swap("[-1], src_mask", "[-1]"))
 layer_states.wrong(
-    "the last one normalised",
+    "a last state that is normalised",
     insert("states[-1] = encoder.norm(states[-1])", before="return states"),
-    names="after the last normalisation",
+    names="after the final normalisation",
 )
 layer_states.wrong(
-    "the memory added",
+    "the memory as an extra state",
     swap("return states", "return [*states, encoder.norm(states[-1])]"),
     names="states",
     diagnosed=False,
 )
 layer_states.wrong(
-    "three layers, however many there are",
+    "three layers, regardless of the number of layers",
     swap("layer in encoder.layers", "number in range(3)"),
     swap("layer(states[-1], src_mask)", "encoder.layers[number](states[-1], src_mask)"),
-    names="a state too few",
+    names="one state too few",
 )
 
 
-@layer_states.wrong("one tensor, written over", names="as all others do")
+@layer_states.wrong("one tensor that is overwritten", names="like all other states")
 def layer_states(encoder, x, src_mask=None):
     x = x.clone()
     states = [x]
@@ -822,7 +831,7 @@ def layer_states(encoder, x, src_mask=None):
 
 
 layer_states.wrong(
-    "detached",
+    "a detached result",
     swap("(states[-1], src_mask)", "(states[-1], src_mask).detach()"),
     names="the gradient is cut off",
 )
@@ -838,14 +847,14 @@ def layer_states(encoder, x, src_mask=None):
 
 
 layer_states.wrong(
-    "the input overwritten",
+    "an input that is overwritten",
     swap("[x]", "[x.clone()]"),
     insert("x.data.copy_(states[-1].data)", before="return states"),
     names="changed in place",
 )
 
 
-@layer_states.wrong("the input of each layer, and the input again", names="its layer")
+@layer_states.wrong("each layer's input, after the encoder's input", names="its layer")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -855,7 +864,7 @@ def layer_states(encoder, x, src_mask=None):
 
 
 layer_states.wrong(
-    "the input again and again",
+    "the input for every state",
     body("return [x] * (len(encoder.layers) + 1)"),
     names="the input of its layer",
 )
@@ -867,16 +876,16 @@ layer_states.wrong(
 layer_states.wrong(
     "at most three layers",
     swap("encoder.layers", "encoder.layers[:3]"),
-    names="a state too few",
+    names="one state too few",
 )
 layer_states.wrong(
-    "the first state detached",
+    "a detached first state",
     swap("[x]", "[x.detach()]"),
     names="the gradient is cut off",
 )
 
 
-@layer_states.wrong("through numpy", names="the gradient is cut off")
+@layer_states.wrong("a conversion to numpy and back", names="the gradient is cut off")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -884,7 +893,7 @@ def layer_states(encoder, x, src_mask=None):
     return [torch.from_numpy(state.detach().numpy()) for state in states]
 
 
-@layer_states.right("x handed from layer to layer")
+@layer_states.right("x passed from layer to layer")
 def layer_states(encoder, x, src_mask=None):
     states = [x]
     for layer in encoder.layers:
@@ -909,7 +918,7 @@ def layer_states(encoder, x, src_mask=None):
     return torch.stack(states)
 
 
-@layer_states.right("from the beginning each time")
+@layer_states.right("all layers from the input for each state")
 def layer_states(encoder, x, src_mask=None):
     def after(count):
         y = x
@@ -932,7 +941,7 @@ def layer_states(encoder, x, src_mask=None):
     return list(states())
 
 
-@layer_states.right("the mask by its name")
+@layer_states.right("the mask as a keyword argument")
 def layer_states(encoder, x, src_mask=None):
     states = [x.clone()]
     for layer in encoder.layers.children():
@@ -941,11 +950,12 @@ def layer_states(encoder, x, src_mask=None):
 
 
 layer_states.right(
-    "both arguments by their names", swap("states[-1],", "x=states[-1], src_mask=")
+    "both arguments as keyword arguments",
+    swap("states[-1],", "x=states[-1], src_mask="),
 )
 
 
-@layer_states.right("a bool mask, made where there is none")
+@layer_states.right("a bool mask that is created if no mask is passed")
 def layer_states(encoder, x, src_mask=None):
     if src_mask is None:
         src_mask = x.new_ones(1, 1, 1, x.size(1))
@@ -963,20 +973,20 @@ drift.wrong(
     "the cosine itself", swap("1 - torch.stack(cosines)", "torch.stack(cosines)")
 )
 drift.wrong(
-    "the sign turned",
+    "the sign flipped",
     swap("1 - torch.stack(cosines)", "torch.stack(cosines) - 1"),
     names="sign flipped",
 )
 
 
-@drift.wrong("from layer to layer", names="from one layer to the next")
+@drift.wrong("the drift from layer to layer", names="from one layer to the next")
 def drift(states):
     before = [states[0], *states[:-1]]
     pairs = zip(states, before, strict=True)
     return torch.stack([1 - F.cosine_similarity(a, b, dim=-1) for a, b in pairs])
 
 
-drift.wrong("from the last state", swap("states[0]", "states[-1]"))
+drift.wrong("the drift from the last state", swap("states[0]", "states[-1]"))
 drift.wrong(
     "the dot product",
     body("return 1 - torch.stack([(s * states[0]).sum(dim=-1) for s in states])"),
@@ -1027,7 +1037,7 @@ drift.wrong(
 drift.wrong("without the first state", swap("in states]", "in states[1:]]"))
 
 
-@drift.wrong("normalised in place", names="changed in place")
+@drift.wrong("states that are normalised in place", names="changed in place")
 def drift(states):
     for state in states:
         state /= state.norm(dim=-1, keepdim=True)
@@ -1040,7 +1050,7 @@ drift.wrong(
     names="zeros",
 )
 drift.wrong(
-    "the states",
+    "the states themselves",
     body("return torch.stack(list(states))"),
     names="the states themselves",
 )
@@ -1058,7 +1068,7 @@ drift.wrong(
     diagnosed=False,
 )
 drift.wrong(
-    "by numpy",
+    "a computation with numpy",
     body(
         """
         cosines = [F.cosine_similarity(state, states[0], dim=-1) for state in states]
@@ -1068,19 +1078,19 @@ drift.wrong(
     names="numpy",
 )
 drift.wrong(
-    "three states at most",
+    "at most three states",
     swap("in states]", "in states[:3]]"),
     names="the first three states",
 )
 
 
-@drift.wrong("the first start kept", diagnosed=False)
+@drift.wrong("the first start reused", diagnosed=False)
 def drift(states, kept={}):
     start = kept.setdefault(states[0].shape, states[0])
     return 1 - torch.stack([F.cosine_similarity(s, start, dim=-1) for s in states])
 
 
-@drift.wrong("takes the start out of the list", names="changed in place")
+@drift.wrong("a start that is removed from the list", names="changed in place")
 def drift(states):
     states = states if isinstance(states, list) else list(states)
     start = states.pop(0)
@@ -1149,45 +1159,51 @@ SPECIAL = "(ids >= N_SPECIAL) & "
 OTHERS = "N_SPECIAL, mask_id, ids.shape, generator=generator, device=ids.device"
 
 mask_words.wrong(
-    "special tokens chosen too", drop(SPECIAL), names="special tokens asked for"
+    "special tokens that are chosen too",
+    drop(SPECIAL),
+    names="special tokens as targets",
 )
 mask_words.wrong(
-    "padding chosen too",
+    "padding that is chosen too",
     swap("ids >= N_SPECIAL", "(ids >= N_SPECIAL) | (ids == 1)"),
-    names="special tokens asked for",
+    names="special tokens as targets",
 )
 mask_words.wrong(
-    "the share that stays",
+    "the share that should stay unchanged",
     swap("chance[0] < share", "chance[0] > share"),
-    names="not to be chosen",
+    names="should not be chosen",
 )
 mask_words.wrong(
-    "15 %, whatever the share", swap("< share", "< 0.15"), names="15 % of the words"
+    "15 %, regardless of the share",
+    swap("< share", "< 0.15"),
+    names="15 % of the words",
 )
 mask_words.wrong(
     "all chosen words hidden",
     swap("chosen & (chance[1] < 0.8)", "chosen"),
     swap("chosen & (chance[1] >= 0.9)", "chosen & False"),
-    names="hidden words alone",
+    names="only hidden words",
 )
 mask_words.wrong(
     "no words that stay", swap(">= 0.9", ">= 0.8"), names="no words that stay"
 )
 mask_words.wrong(
-    "no other words", swap(">= 0.9", ">= 1"), names="no other words in place"
+    "no replaced words",
+    swap(">= 0.9", ">= 1"),
+    names="no words replaced by other words",
 )
 mask_words.wrong(
-    "hidden and other words exchanged",
+    "hidden and replaced words swapped",
     swap("hidden, other = ", "other, hidden = "),
-    names="80 % other words",
+    names="80 % replaced words",
 )
 mask_words.wrong(
-    "hidden and kept exchanged",
+    "hidden and unchanged words swapped",
     swap("chosen & (chance[1] < 0.8)", "chosen & (chance[1] < 0.1)"),
-    names="80 % of the words left",
+    names="80 % unchanged words",
 )
 mask_words.wrong(
-    "10 % of the rest",
+    "10 % of the rest as replacements",
     body(
         """
         chosen = (torch.rand(ids.shape, generator=generator) < share) & (ids > 3)
@@ -1199,110 +1215,110 @@ mask_words.wrong(
         return read, ids.masked_fill(~chosen, NOT_ASKED)
         """
     ),
-    names="10 % of what was not hidden",
+    names="10 % of the words that are not hidden",
 )
 mask_words.wrong(
-    "only hidden words asked for",
+    "only hidden words as targets",
     swap("~chosen", "~hidden"),
-    names="words changed that are not asked for",
+    names="changed words that are not targets",
 )
 mask_words.wrong(
-    "only changed words asked for",
+    "only changed words as targets",
     swap("~chosen", "read == ids"),
     names="90 % of the share",
 )
 mask_words.wrong(
-    "all words asked for",
+    "all words as targets",
     swap("~chosen", "ids < N_SPECIAL"),
-    names="all words asked for",
+    names="all words as targets",
 )
 mask_words.wrong(
-    "all places asked for",
+    "all positions as targets",
     swap("ids.masked_fill(~chosen, NOT_ASKED)", "ids.clone()"),
-    names="all words asked for",
+    names="all words as targets",
 )
 mask_words.wrong(
-    "what is not chosen asked for",
+    "words that are not chosen as targets",
     swap("~chosen", "chosen"),
-    names="special tokens asked for",
+    names="special tokens as targets",
 )
 mask_words.wrong(
-    "the hidden words for labels",
+    "the model's input as targets",
     swap("ids.masked_fill(~chosen", "read.masked_fill(~chosen"),
-    names="what stands in place of the words",
+    names="the model's input used as the targets",
 )
 mask_words.wrong(
-    "padding for what is not asked",
+    "padding instead of NOT_ASKED",
     swap("NOT_ASKED", "1"),
-    names="special tokens asked for",
+    names="special tokens as targets",
 )
 mask_words.wrong(
-    "one draw for a column",
+    "one draw for a whole column",
     swap("torch.rand(2, *ids.shape,", "torch.rand(2, ids.size(1),"),
     names="one draw for a whole column",
 )
 mask_words.wrong(
-    "one draw for a sentence",
+    "one draw for a whole sentence",
     swap("torch.rand(2, *ids.shape,", "torch.rand(2, ids.size(0), 1,"),
     names="one draw for a whole sentence",
 )
 mask_words.wrong(
-    "one fate for a sentence",
+    "one decision for a whole sentence",
     insert("chance[1] = chance[1, :, :1]", before="chosen ="),
     names="one draw for a whole sentence",
 )
 mask_words.wrong(
-    "one fate for a column",
+    "one decision for a whole column",
     insert("chance[1] = chance[1, :1]", before="chosen ="),
     names="one draw for a whole column",
 )
 mask_words.wrong(
-    "one other word for all",
+    "one replacement word for all",
     insert("others = others[:1, :1].expand_as(ids)", before="chosen ="),
     names="one replacement word for all",
 )
 mask_words.wrong(
-    "one other word for a sentence",
+    "one replacement word for a sentence",
     insert("others = others[:, :1].expand_as(ids)", before="chosen ="),
     names="one draw for a whole sentence",
 )
 mask_words.wrong(
-    "special tokens drawn too",
+    "special tokens drawn as replacements",
     swap("N_SPECIAL, mask_id, ids", "0, mask_id, ids"),
-    names="special tokens for other words",
+    names="special tokens as replacements",
 )
 mask_words.wrong(
-    "the hidden word drawn too",
+    "mask_id drawn as a replacement too",
     swap("mask_id, ids.shape", "mask_id + 1, ids.shape"),
     names="drawn as a replacement",
 )
 mask_words.wrong(
-    "the last word never drawn",
+    "a last word that is never drawn",
     swap("mask_id, ids.shape", "max(mask_id - 1, N_SPECIAL + 1), ids.shape"),
     names="some words never drawn",
 )
 mask_words.wrong(
-    "other words of the sentence itself",
+    "replacements from the same sentence",
     swap("torch.where(other, others,", "torch.where(other, ids.roll(1, 1),"),
-    names="special tokens for other words",
+    names="special tokens as replacements",
 )
 mask_words.wrong(
-    "the generator left aside",
+    "a generator that is ignored",
     swap("generator=generator, device", "device", every=True),
     names="the random state of torch",
 )
 mask_words.wrong(
-    "the generator left aside for the other words",
+    "a generator that is ignored for the replacements",
     swap(OTHERS, "N_SPECIAL, mask_id, ids.shape, device=ids.device"),
     names="the random state of torch",
 )
 mask_words.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("generator = torch.Generator().manual_seed(0)", before="chance ="),
     names="the same random numbers",
 )
 mask_words.wrong(
-    "the generator set back",
+    "a generator that is seeded again",
     insert(
         """
         if generator is not None:
@@ -1324,19 +1340,19 @@ mask_words.wrong(
     names="a seed that the code sets",
 )
 mask_words.wrong(
-    "the ids written over",
+    "ids that are overwritten",
     swap("ids.masked_fill(hidden, mask_id)", "ids.masked_fill_(hidden, mask_id)"),
     names="changed in place",
 )
 mask_words.wrong(
-    "what is read alone",
+    "only the model's input",
     body("return ids.masked_fill(ids >= N_SPECIAL, mask_id)"),
     names="a different number of results",
 )
 mask_words.wrong(
     "nothing chosen",
     body("return ids.clone(), torch.full_like(ids, NOT_ASKED)"),
-    names="no word asked for",
+    names="no word as a target",
 )
 mask_words.wrong(
     "every word hidden",
@@ -1346,11 +1362,11 @@ mask_words.wrong(
         return ids.masked_fill(words, mask_id), ids.masked_fill(~words, NOT_ASKED)
         """
     ),
-    names="all words asked for",
+    names="all words as targets",
 )
 
 
-@mask_words.wrong("kept by shape", names="the same random numbers")
+@mask_words.wrong("a result cached by shape", names="the same random numbers")
 def mask_words(ids, mask_id, share=0.15, generator=None, kept={}):
     if ids.shape not in kept:
         words = ids >= N_SPECIAL
@@ -1366,7 +1382,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None, kept={}):
 FIXED = "fixed number of words"
 
 
-@mask_words.wrong("a fixed number of words of the batch", names=FIXED)
+@mask_words.wrong("a fixed number of words from each batch", names=FIXED)
 def mask_words(ids, mask_id, share=0.15, generator=None):
     words = (ids >= N_SPECIAL).nonzero()
     order = torch.randperm(len(words), generator=generator)
@@ -1379,7 +1395,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     return read, ids.masked_fill(~chosen, NOT_ASKED)
 
 
-@mask_words.wrong("a fixed number of words of each sentence", names=FIXED)
+@mask_words.wrong("a fixed number of words from each sentence", names=FIXED)
 def mask_words(ids, mask_id, share=0.15, generator=None):
     words = ids >= N_SPECIAL
     ranks = torch.rand(ids.shape, generator=generator).masked_fill(~words, 2).argsort(1)
@@ -1392,7 +1408,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     return read, ids.masked_fill(~chosen, NOT_ASKED)
 
 
-@mask_words.right("coins, one after the other")
+@mask_words.right("one random draw after the other")
 def mask_words(ids, mask_id, share=0.15, generator=None):
     def coin(p):
         return torch.rand(ids.shape, generator=generator, device=ids.device) < p
@@ -1408,7 +1424,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     return read, asked
 
 
-@mask_words.right("one number for all decisions")
+@mask_words.right("one random number for all decisions of a word")
 def mask_words(ids, mask_id, share=0.15, generator=None):
     chance = torch.rand(ids.shape, generator=generator, device=ids.device)
     chance = chance.masked_fill(ids < N_SPECIAL, 1.0)
@@ -1434,7 +1450,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     return read, torch.where(chosen, ids, NOT_ASKED)
 
 
-@mask_words.right("another word than it was")
+@mask_words.right("a replacement that differs from the original word")
 def mask_words(ids, mask_id, share=0.15, generator=None):
     chance = torch.rand(2, *ids.shape, generator=generator, device=ids.device)
     n = mask_id - N_SPECIAL
@@ -1475,7 +1491,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
 own_layer = answer("transformer.encoder.EncoderLayer.forward")
 own_layer.with_faults("kept seed default float32 written cpu")
 own_layer.wrong(
-    "three axes of a mask taken for sentences",
+    "a mask (h, t, s) read as one mask per sentence",
     insert(
         """
         if src_mask is not None and src_mask.dim() == 3:
@@ -1486,7 +1502,7 @@ own_layer.wrong(
     names="does not take a mask (h, t, s)",
 )
 own_layer.wrong(
-    "kept by the tensors in evaluation",
+    "a result cached by the identity of the tensors in evaluation mode",
     body("""
     kept = self.__dict__.setdefault("kept", {})
     if self.training or (id(x), id(src_mask)) not in kept:
@@ -1499,7 +1515,7 @@ own_layer.wrong(
 own_stack = answer("transformer.encoder.Encoder.forward")
 own_stack.with_faults("kept state default written cpu")
 own_stack.wrong(
-    "kept by the tensors in evaluation",
+    "a result cached by the identity of the tensors in evaluation mode",
     body("""
     kept = self.__dict__.setdefault("kept", {})
     if self.training or (id(x), id(src_mask)) not in kept:
@@ -1525,12 +1541,12 @@ own_states = answer("transformer.encoder.layer_states")
 own_states.with_faults("kept state default detached written cpu")
 for mode in ("eval", "train"):
     own_states.wrong(
-        f"{mode}() for good",
+        f"a module that is left in {mode} mode",
         insert(f"encoder.{mode}()", before="states ="),
         names="the mode of a module that it is given",
     )
 answer("transformer.analysis.encoder.drift").wrong(
-    "vectors centred first",
+    "vectors that are centred first",
     body("""
     centred = [state - state.mean(dim=-1, keepdim=True) for state in states]
     start = centred[0]
