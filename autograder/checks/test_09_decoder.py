@@ -207,17 +207,17 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         ),
         **order_mistakes(layer, given),
         **mask_mistakes(but, given),
-        "x as it came in": lambda: (given.x, given.x),
+        "x unchanged": lambda: (given.x, given.x),
         "zeros": lambda: (torch.zeros_like(given.x), torch.zeros(B, H, T, T)),
         "a layer that returns the self-attention's weights": but(returns="self"),
     }
 
 
 def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
-    """Name masks in wrong places. Most of these masks fit only where t = s."""
+    """Name masks in the wrong attention. Most of them fit only if t = s."""
     tgt_mask, src_mask = given.tgt_mask, given.src_mask
     return {
-        "a layer with its two masks exchanged": but(
+        "a layer with its two masks swapped": but(
             self_mask=src_mask, cross_mask=tgt_mask
         ),
         "a layer whose cross-attention has the target's mask": but(cross_mask=tgt_mask),
@@ -232,7 +232,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name sub-layers in a wrong order, and mistakes between the sub-layers."""
+    """Name sub-layers in the wrong order, and mistakes between the sub-layers."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -298,7 +298,8 @@ def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, R
         "a layer whose residual connections all start from the layer's input": (
             from_the_start
         ),
-        "a layer whose cross-attention asks with the layer's input": stale_query,
+        "a layer whose cross-attention computes its queries from the "
+        "layer's input": stale_query,
     }
 
 
@@ -315,7 +316,7 @@ def pre_norm_layer(
     return y + layer.feed_forward(layer.add_norm3.norm(y)), weights
 
 
-HANDED = "must use the vector it is handed, which in pre-norm is normalised"
+HANDED = "must use its argument, which pre-norm normalises"
 
 
 def pre_norm_mistakes(
@@ -366,7 +367,7 @@ def handed_mistakes(
             by_steps((raw, n2, n3), keys=raw)
         ),
         Phrase(
-            "a layer whose self-attention has x as keys: it {handed}", HANDED
+            "a layer whose self-attention uses x as keys: it {handed}", HANDED
         ): lambda: by_steps(keys=raw),
         Phrase("a layer whose cross-attention uses x: it {handed}", HANDED): lambda: (
             by_steps((n1, raw, n3))
@@ -416,7 +417,7 @@ def test_layer_values(student, draw):
     expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
 
 
-@check("decoder-layer", share=2, title="The cross-attention's weights, with t = s too")
+@check("decoder-layer", share=2, title="The cross-attention's weights, also with t = s")
 def test_layer_weights(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     square = Inputs(
@@ -427,7 +428,9 @@ def test_layer_weights(student, draw):
     mistakes = layer_mistakes(pair.trusted, square)
     expect_close(x, want_x, "x", outputs_of(mistakes, 0))
     named = outputs_of(mistakes, 1)
-    early = named.pop("a layer whose cross-attention asks with the layer's input")
+    early = named.pop(
+        "a layer whose cross-attention computes its queries from the layer's input"
+    )
     del named[
         "a layer that applies cross-attention before self-attention"
     ]  # with the same weights
@@ -435,7 +438,7 @@ def test_layer_weights(student, draw):
     expect_close(weights, want, "the tensor of weights", mistakes=named)
 
 
-@check("decoder-layer", share=1, title="The same layer as pre-norm (norm_first)")
+@check("decoder-layer", share=1, title="The same layer with pre-norm (norm_first)")
 def test_layer_pre_norm(student, draw):
     pair = twins(student, draw, reference.DecoderLayer, norm_first=True)
     given = inputs(draw)
@@ -445,18 +448,27 @@ def test_layer_pre_norm(student, draw):
     expect_close(x, want, "x", mistakes=named)
 
 
-@check("decoder-layer", share=1, title="No mask means that all may attend")
+@check(
+    "decoder-layer", share=1, title="Without a mask, every query attends to every key"
+)
 def test_layer_without_masks(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     usual = partial(expect_layer, pair, given)
-    with blame("code that needs a mask; both are None by default", usual):
+    with blame(
+        "code that needs a mask, although both masks are None by default", usual
+    ):
         result = pair.student(given.x, given.memory)
         x, _ = expect_parts(result, 2, "two things, x and the weights")
         want, _ = pair.trusted(given.x, given.memory)
         expect_close(x, want, "x")
 
 
-@check("decoder-layer", share=1, title="A later word changes no earlier one", form=True)
+@check(
+    "decoder-layer",
+    share=1,
+    title="A later word does not change earlier results",
+    form=True,
+)
 def test_layer_is_causal(student, draw):
     layer, given = twins(student, draw, reference.DecoderLayer).student, inputs(draw)
     before, _ = run_layer(layer, given)
@@ -468,12 +480,12 @@ def test_layer_is_causal(student, draw):
     expect_shape(after, (B, T, D), "x")
     if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
         fail(
-            "Changing the words from 3 on of the target changes what comes out before: "
-            "some way past the target's mask.",
-            mistake="a way past the target's mask",
+            "If we change the target's words from the third on, earlier outputs "
+            "change: information gets past the target's mask.",
+            mistake="information that gets past the target's mask",
         )
     if torch.allclose(before[:, 2:], after[:, 2:], atol=1e-5):
-        fail("Changing the words from 3 on of the target changes nothing at all.")
+        fail("If we change the target's words from the third on, nothing changes.")
 
 
 def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
@@ -493,10 +505,10 @@ def test_layer_gradients(student, draw):
     upstream = draw.normal(B, T, D)
     run = student.gradients(pair.student, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
-    expect_reached(reached, "what the layer returns")
+    expect_reached(reached, "the layer's output")
     upstream = draw.normal(B, H, T, S)
     run = student.gradients(pair.student, *given.all, upstream=upstream, output=1)
-    expect_reached({"x": run.inputs[0]}, "the weights that the layer returns")
+    expect_reached({"x": run.inputs[0]}, "the layer's weights")
 
 
 @check("decoder-layer", share=1, title="Masks of any shape")
@@ -507,11 +519,15 @@ def test_layer_with_every_mask(student, draw):
         one_for_all = masks["(1, 1, t, s), one mask for all sentences"].repeat(
             B, 1, 1, 1
         )
-        masks["(b, 1, t, s), with a query that sees no key"] = close_rows(one_for_all)
+        masks["(b, 1, t, s), with a query that may attend to no key"] = close_rows(
+            one_for_all
+        )
 
         own = partial(output_under, pair.student, given.all, place)
         right = partial(output_under, pair.trusted, given.all, place)
-        expect_every_mask(own, right, masks, Phrase("x, with this for {place},", place))
+        expect_every_mask(
+            own, right, masks, Phrase("x with this mask as {place}", place)
+        )
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
@@ -522,7 +538,11 @@ def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) 
     return expect_parts(result, 2, "two things, x and the weights")[0]
 
 
-@check("decoder-layer", share=1, title="Each call has its own results, and its chance")
+@check(
+    "decoder-layer",
+    share=1,
+    title="Each call has its own results and its own random draws",
+)
 def test_layer_of_each_call(student, draw):
     expect_calls_anew(student, draw, twins(student, draw, reference.DecoderLayer))
     layer = twins(student, draw, reference.DecoderLayer, dropout=0.3).student
@@ -531,7 +551,7 @@ def test_layer_of_each_call(student, draw):
 
 
 def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
-    """Fail if a result is that of different inputs of the same shape.
+    """Fail if a result belongs to different inputs of the same shape.
 
     No other check uses a batch of this size, so nothing is stored from earlier calls.
     """
@@ -550,8 +570,8 @@ def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
         before, after = (list(listed(result[1])) for result in (then, now))
         if len(before) != len(after) or not all(map(torch.equal, before, after)):
             fail(
-                "A later call changed the weights that an earlier one had returned. "
-                "Return new ones each time.",
+                "A later call changed the weights that an earlier call returned. "
+                "Return new weights each time.",
                 mistake=ONE_BUFFER,
             )
 
@@ -584,7 +604,7 @@ def test_layer_keeps_its_promises(student, draw):
     expect_dtype(x, torch.float32, "x")
 
 
-@check("decoder-layer", share=1, title="Dropout acts in training, and only there")
+@check("decoder-layer", share=1, title="Dropout in training, and only in training")
 def test_layer_dropout(student, draw):
     expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
     expect_dropout(student, draw)
@@ -607,27 +627,27 @@ def expect_dropout(student, draw) -> None:
         kept = [name for name, gone in zip(ADDERS, dropped, strict=True) if not gone]
         gone = [name for name in ADDERS if name not in kept]
         phrase = Phrase(
-            "a layer without the dropout of what {names} adds",
+            "a layer without dropout on the output of {names}",
             series(kept),
         )
         kept_in_training |= {phrase: value} if kept else {}
         phrase = Phrase(
-            "a layer that drops what {names} adds in eval mode too",
+            "a layer with dropout on the output of {names} in eval mode too",
             series(gone),
         )
         dropped_in_eval |= {phrase: value} if gone else {}
     exact = pair.trusted(*given.all)[0]
-    what = "x in eval mode, with dropout,"
+    what = "x of a layer with dropout in eval mode"
     expect_close(calm, exact, what, dropped_in_eval)
     want = left_over(pair.trusted, given, (True, True, True))
-    what = "x in training mode, where all that a sub-layer adds is dropped,"
+    what = "x in training mode, if the whole output of every sub-layer is dropped,"
     expect_close(x, want, what, kept_in_training)
     rates = {"dropout": 0.0, "attention_dropout": NEARLY_ALL, "ff_dropout": NEARLY_ALL}
     pair = twins(student, draw, reference.DecoderLayer, **rates)
     pair.student.train()
     pair.trusted.train()
     x, _ = run_layer(pair.student, given)
-    what = "x in training mode, where sub-layers drop out all inside,"
+    what = "x in training mode, if the dropout inside the sub-layers drops everything,"
     expect_close(x, pair.trusted(*given.all)[0], what)
 
 
@@ -704,22 +724,19 @@ def stack_mistakes(
         return y
 
     return {
-        "x as it came in": lambda: x,
-        "the first two layers alone": lambda: through(layers[:2]),
-        "a stack that runs its first layer again and again": lambda: through(
-            layers[:1] * N
-        ),
-        "a stack that runs its last layer again and again": lambda: through(
-            layers[-1:] * N
-        ),
+        "x unchanged": lambda: x,
+        "only the first two layers": lambda: through(layers[:2]),
+        "a stack that runs its first layer N times": lambda: through(layers[:1] * N),
+        "a stack that runs its last layer N times": lambda: through(layers[-1:] * N),
         "a stack whose layers all start from the same x": lambda: through(layers[-1:]),
-        "the first layer alone": lambda: through(layers[:1]),
+        "only the first layer": lambda: through(layers[:1]),
         "the stack without its last layer": lambda: through(layers[:-1]),
         "the layers in reverse order": lambda: through(layers[::-1]),
         "a stack without the target's mask": lambda: through(layers, (None, src_mask)),
         "a stack without the source's mask": lambda: through(layers, (tgt_mask, None)),
         "a stack without masks": lambda: through(layers, (None, None)),
-        "a stack whose layers look at the one before": memory_replaced,
+        "a stack whose layers attend to the output of the previous layer instead "
+        "of the memory": memory_replaced,
     }
 
 
@@ -748,12 +765,14 @@ def test_stack_shapes(student, draw):
 
 
 @check(
-    "decoder-stack", share=3, title="Right values through all layers; without masks too"
+    "decoder-stack",
+    share=3,
+    title="Right values through all layers; also without masks",
 )
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
     expect_stack_values(pair, given)
-    with blame("code that needs a mask; both are None by default"):
+    with blame("code that needs a mask, although both masks are None by default"):
         result = pair.student(given.x, given.memory)
         x, _ = expect_parts(result, 2, "x and a list of weights")
         want, _ = pair.trusted(*given.all[:2])
@@ -771,7 +790,7 @@ def expect_stack_values(pair: Twins[reference.Decoder], given: Inputs) -> None:
 @check(
     "decoder-stack",
     share=1,
-    title="Written by you; each layer's weights, in order; gradients pass",
+    title="Written by you; each layer's weights in order; gradients pass",
     bans=("Decoder", ["torch.nn.TransformerDecoder"]),
 )
 def test_stack_weights(student, draw):
@@ -796,18 +815,18 @@ def expect_stack_gradients(student, draw, pair: Twins[Any], given: Inputs) -> No
     decoder, upstream = pair.student, draw.normal(B, T, D)
     run = student.gradients(decoder, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
-    expect_reached(reached, "what the stack returns")
+    expect_reached(reached, "the stack's output")
 
     def trusted(x: Tensor, memory: Tensor) -> Tensor:
         return pair.trusted(x, memory, *given.all[2:])[0]
 
-    with blame("a layer through which no gradient of the memory comes back"):
+    with blame("a layer that passes no gradient to the memory"):
         expect_gradients(run, trusted, given.all[:2], upstream)
     for number in range(N):
         source = WEIGHTS_OF.format(number)
         weights = student.load("builtins.eval")(source)(decoder)
         run = student.gradients(weights, *given.all, upstream=draw.normal(B, H, T, S))
-        expect_reached({"x": run.inputs[0]}, "the weights that the stack returns")
+        expect_reached({"x": run.inputs[0]}, "the stack's weights")
 
 
 @check("decoder-stack", share=2, title="A pre-norm stack ends with a normalisation")
@@ -840,7 +859,7 @@ def test_stack_leaves_its_inputs(student, draw):
 @check(
     "decoder-stack",
     share=1,
-    title="Padding and batch-mates change nothing",
+    title="Padding and other sentences of the batch change nothing",
     form=True,
 )
 def test_stack_ignores_batch_mates(student, draw):
@@ -853,13 +872,12 @@ def test_stack_ignores_batch_mates(student, draw):
         given.src_mask[1:2, ..., :6],
     )
     x, _ = run_stack(decoder, alone)
-    expect_shape(x, (1, 4, D), "x of one sentence alone")
+    expect_shape(x, (1, 4, D), "x of one sentence on its own")
     expect_shape(together, (B, T, D), "x")
     if not torch.allclose(together[1:2, :4], x, atol=5e-5):
         fail(
-            "A sentence gives a different result alone from when it is padded in a "
-            "batch.",
-            mistake="padding that takes part",
+            "A sentence has different results on its own and in a padded batch.",
+            mistake="padding that affects the result",
         )
 
 
@@ -889,33 +907,31 @@ def expect_average(student, weights: list[Tensor]) -> None:
     exact = torch.stack([w.double() for w in weights])
     named = {
         "zeros": lambda: torch.zeros(B, T, S),
-        "even weights": lambda: torch.full((B, T, S), 1 / S),
-        "the mean of the first three layers, whatever their number": lambda: exact[
-            :3
-        ].mean((0, 2)),
+        "equal weights": lambda: torch.full((B, T, S), 1 / S),
+        "the mean of the first three layers, regardless of the "
+        "number of layers": lambda: exact[:3].mean((0, 2)),
         "the last layer's mean, without the other layers": lambda: exact[-1].mean(1),
         "the first layer's mean, without the other layers": lambda: exact[0].mean(1),
-        "the mean of the first two layers, whatever their number": lambda: exact[
-            :2
-        ].mean((0, 2)),
+        "the mean of the first two layers, regardless of the number "
+        "of layers": lambda: exact[:2].mean((0, 2)),
         "the first head's mean over the layers": lambda: exact[:, :, 0].mean(0),
         "the sum over the layers": lambda: exact.mean(2).sum(0),
         "the sum over the heads": lambda: exact.sum(2).mean(0),
         "the sum over layers and heads": lambda: exact.sum(2).sum(0),
         "the largest weight of any head": lambda: exact.amax((0, 2)),
         "the mean over the batch instead of the heads": lambda: exact.mean((0, 1)),
-        "the mean over the layers alone": lambda: exact.mean(0),
+        "the mean over only the layers": lambda: exact.mean(0),
     }
     got = student.average_heads(weights)
     expect_close(got, exact.mean((0, 2)), "average", mistakes=named)
 
 
-@check("average-heads", share=1, title="One layer or many; float64 too")
+@check("average-heads", share=1, title="One layer or many; also float64")
 def test_average_of_few_layers(student, draw):
     weights = many_weights(draw)
     usual = partial(expect_average, student, weights)
     for some in (weights[:1], [*weights, *many_weights(draw)]):
-        with blame("code that counts on some number of layers", usual):
+        with blame("code that assumes a certain number of layers", usual):
             what = Phrase("average of {n} layers", len(some))
             expect_close(student.average_heads(some), right_average(some), what)
     exact = [one.double() for one in weights]
@@ -944,7 +960,12 @@ def test_average_of_each_call(student, draw):
     expect_each_call_anew(student, student.average_heads, calls, right_average, what)
 
 
-@check("average-heads", share=1, title="No weights are changed or moved", form=True)
+@check(
+    "average-heads",
+    share=1,
+    title="No weights change or move to another device",
+    form=True,
+)
 def test_average_leaves_its_inputs(student, draw):
     weights = many_weights(draw)
     expect_no_traces(student, student.average_heads, weights, still=True)
@@ -963,7 +984,7 @@ lambda loss, *batches: (
 
 
 def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
-    """Draw ids with padding in every place. The ids 0, 1 and 3 are words here."""
+    """Draw ids with padding at every position. The ids 0, 1 and 3 are words here."""
     places = draw.padded_ids(b, t, pad_id=-1, low=0, high=VOCABULARY - 1)
     for ids in places.values():
         longest = ids[b // 2, 1:3]
@@ -1002,9 +1023,13 @@ def logits_mistakes(
 
     return {
         "zeros": lambda: torch.zeros_like(model(ids)),
-        "a model without a mask: it sees the words that it has to say": under(None),
-        "a model with the padding's mask alone: it sees the future": under(words),
-        "a model with the causal mask alone: padding takes part": under(past),
+        "a model without a mask, which sees the words that it should predict": under(
+            None
+        ),
+        "a model with only the padding mask, which sees the future": under(words),
+        "a model with only the causal mask, in which padding affects the result": under(
+            past
+        ),
         "a model whose mask is inverted": under(~both),
         "a model that uses the first sentence's mask for every sentence": under(
             both[:1]
@@ -1013,20 +1038,18 @@ def logits_mistakes(
         "a model whose mask shows one word of the future": under(
             words & torch.ones(ids.size(1), ids.size(1)).tril(1).bool()
         ),
-        "a model with a mask of the past or the words, not of both": under(
-            words | past
-        ),
-        "a model whose mask hides the word with number 1, not its padding": under(
+        "a model that joins its two masks with `|` instead of `&`": under(words | past),
+        "a model whose mask hides the word with id 1 instead of its padding": under(
             (ids != 1)[:, None, None, :] & past
         ),
         "a model without its stack": lambda: model.projection(x),
-        "a model whose stack has lost all but its first layer": lambda: (
-            model.projection(model.stack.norm(model.stack.layers[0](x, both)))
+        "a model whose stack has only its first layer": lambda: model.projection(
+            model.stack.norm(model.stack.layers[0](x, both))
         ),
         "a model without positions": lambda: model.projection(
             model.stack(model.embedding.tokens(ids), both)
         ),
-        "probabilities, where logits are asked for": lambda: model(ids).softmax(-1),
+        "probabilities instead of logits": lambda: model(ids).softmax(-1),
         "logarithms of probabilities instead of logits": lambda: model(ids).log_softmax(
             -1
         ),
@@ -1046,17 +1069,18 @@ def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
 
 
 def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
-    """Fail unless each place has a score for every word."""
+    """Fail unless each position has a score for every word."""
     named = {
-        "vectors that are not projected to the words": (*ids.shape, D),
-        "the last row alone": (len(ids), VOCABULARY),
+        "vectors that are not projected to the vocabulary": (*ids.shape, D),
+        "only the last row": (len(ids), VOCABULARY),
     }
     shape = tuple(got.shape) if isinstance(got, Tensor) else None
     for phrase, wrong in named.items():
         if shape == wrong:
             fail(
                 Phrase(
-                    "You return {phrase}: {what} should have (b, t, vocab_size).",
+                    "You return {phrase}, but {what} should have the shape (b, t, "
+                    "vocab_size).",
                     phrase,
                     what,
                 ),
@@ -1069,16 +1093,20 @@ def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
 def test_logits_shape(student, draw):
     ids = padded(draw)
     model = language_models(student, draw).student
-    expect_rows_of_logits(model(ids), ids, "what forward returns")
+    expect_rows_of_logits(model(ids), ids, "the result of forward")
 
 
-@check("language-model", share=3, title="Each next word from the words so far")
+@check(
+    "language-model",
+    share=3,
+    title="The logits of the next word, from the words so far",
+)
 def test_logits_values(student, draw):
     pair = language_models(student, draw)
     expect_logits(pair, padded(draw), "the logits")
 
 
-@check("language-model", share=1, title="Padding has no influence at any position")
+@check("language-model", share=1, title="Padding has no effect at any position")
 def test_logits_with_padding(student, draw):
     pair = language_models(student, draw)
     for place, ids in sentences(draw).items():
@@ -1095,13 +1123,13 @@ def expect_own_padding(student, draw) -> None:
     old = other.trusted.projection(
         other.trusted.stack(other.trusted.embedding(ids), target_mask(ids, PAD))
     )
-    what = "the logits of a second model, with a different pad_id,"
+    what = "the logits of a second model with a different pad_id"
     named = {"logits with the padding of another model": old.masked_fill(rows, 0.0)}
     want = other.trusted(ids).masked_fill(rows, 0.0)
     expect_close(other.student(ids).masked_fill(rows, 0.0), want, what, named)
 
 
-@check("language-model", share=1, title="Pre-norm, in float32, a batch of one")
+@check("language-model", share=1, title="Pre-norm, float32, and a batch of one")
 def test_logits_of_another_model(student, draw):
     changes = {"norm_first": True, "positions": "sinusoidal", "n_layers": 3}
     pair = language_models(student, draw, **changes)
@@ -1114,7 +1142,7 @@ def test_logits_of_another_model(student, draw):
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake between the logits (without the last word's) and the loss."""
+    """Name the mistake in the loss. `logits` has none for the last word."""
     wanted = ids[:, 1:]
     rows = logits.transpose(1, 2)
 
@@ -1123,26 +1151,25 @@ def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]
 
     return {
         "zero": lambda: torch.tensor(0.0),
-        "the loss of the words that are read: the target is not shifted": lambda: (
-            entropy(rows, ids[:, :-1])
+        "the loss on the input words: the target is not shifted": lambda: entropy(
+            rows, ids[:, :-1]
         ),
-        "the loss of the words before: the target is shifted the other way": lambda: (
-            entropy(rows[..., 1:], ids[:, :-2])
-        ),
-        "the loss with padding counted": lambda: entropy(rows, wanted, -100),
-        "the loss that leaves out the word with number 1, not the padding": lambda: (
+        "the loss on the previous words: the target is shifted in "
+        "the wrong direction": lambda: entropy(rows[..., 1:], ids[:, :-2]),
+        "the loss with padding included": lambda: entropy(rows, wanted, -100),
+        "the loss that ignores the word with id 1 instead of the padding": lambda: (
             entropy(rows, wanted, 1)
         ),
-        "the loss that leaves out the word with number 0, not the padding": lambda: (
+        "the loss that ignores the word with id 0 instead of the padding": lambda: (
             entropy(rows, wanted, 0)
         ),
         **mean_mistakes(rows, wanted),
-        "the loss of the probabilities, after a softmax too many": lambda: entropy(
+        "the loss of the probabilities, after an extra softmax": lambda: entropy(
             rows.softmax(1), wanted
         ),
         "the perplexity, not the loss": lambda: entropy(rows, wanted).exp(),
         "the loss with its sign flipped": lambda: -entropy(rows, wanted),
-        "the loss of the first sentence alone": lambda: entropy(rows[:1], wanted[:1]),
+        "the loss of only the first sentence": lambda: entropy(rows[:1], wanted[:1]),
     }
 
 
@@ -1155,12 +1182,14 @@ def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor
         "the sum of each sentence, averaged over the sentences": lambda: (
             each.sum() / len(wanted)
         ),
-        "the sum over the words, divided by all places": lambda: each.mean(),
+        "the sum over the words, divided by the number of all positions": lambda: (
+            each.mean()
+        ),
         "the mean of the sentences' means": lambda: (each.sum(1) / words).mean(),
     }
 
 
-@check("language-model", share=3, title="The loss of the next words, without padding")
+@check("language-model", share=3, title="The loss on the next words, without padding")
 def test_loss_values(student, draw):
     model = language_models(student, draw).student
     expect_loss(model, padded(draw), "For your logits, the loss")
@@ -1189,7 +1218,7 @@ def expect_loss(model: Any, ids: Tensor, what: str) -> None:
                 what,
                 tuple(loss.shape),
             ),
-            mistake="more numbers than one for the loss",
+            mistake="more than one number for the loss",
         )
     expect_close(loss, want, what, loss_mistakes(logits.double(), ids))
 
@@ -1209,7 +1238,11 @@ def loss_of(student, model: Any) -> Any:
     return student.load("builtins.eval")(OF_LOSS)(model)
 
 
-@check("language-model", share=1, title="Each call has its own result, and its chance")
+@check(
+    "language-model",
+    share=1,
+    title="Each call has its own result and its own random draws",
+)
 def test_language_model_of_each_call(student, draw):
     pair = language_models(student, draw)
     calls = [(sentences(draw, B + 1, T + 1)["no padding"],) for _ in range(3)]
@@ -1249,13 +1282,13 @@ def expect_each_loss_anew(student, draw) -> None:
     found = student.load("builtins.eval")(IN_ONE_TENSOR)(loss, *batches)
     wanted = [right(ids) for ids in batches]
     for got, want, before in zip(found[1:], wanted[1:], wanted, strict=False):
-        words = "Where other words are written into the same tensor, the loss"
+        words = "The loss after other words are written into the same tensor"
         expect_close(got, want, words, {KEPT: before})
     weights = drawn_state(draw, pair.trusted)
     for model in (pair.student, twin.student):
         model.load_state_dict(weights)
     again, want = loss(batches[0]), right(batches[0])
-    expect_close(again, want, "With other weights, the loss", {KEPT: wanted[0]})
+    expect_close(again, want, "The loss with other weights", {KEPT: wanted[0]})
 
 
 @check("language-model", share=1, title="Ids, device and mode stay the same", form=True)

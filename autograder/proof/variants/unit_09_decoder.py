@@ -28,7 +28,7 @@ decoder_layer = answer(
 
 
 @decoder_layer.wrong(
-    "pre-norm where post-norm is asked", names="normalises before each sub-layer"
+    "pre-norm instead of post-norm", names="normalises before each sub-layer"
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     z = self.add_norm1.norm(x)
@@ -41,7 +41,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 @decoder_layer.wrong(
-    "post-norm whatever norm_first says", names="always normalises after"
+    "post-norm, regardless of norm_first", names="always normalises after"
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, _ = self.self_attention(x, x, x, tgt_mask)
@@ -52,7 +52,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3.norm(x + self.add_norm3.dropout(y)), weights
 
 
-@decoder_layer.wrong("no residual", names="without residual connections")
+@decoder_layer.wrong("no residual connections", names="without residual connections")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, _ = self.self_attention(x, x, x, tgt_mask)
     x = self.add_norm1.norm(y)
@@ -62,7 +62,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder_layer.wrong(
-    "one LayerNorm for all",
+    "one LayerNorm for all sub-layers",
     swap("add_norm2", "add_norm1"),
     swap("add_norm3", "add_norm1"),
     names="one normalisation three times",
@@ -75,7 +75,7 @@ decoder_layer.wrong(
     names="feed-forward comes first",
 )
 decoder_layer.wrong(
-    "cross before self",
+    "cross-attention before self-attention",
     swap("x, look_up", "x, lambda y: self.self_attention(y, y, y, tgt_mask)[0]"),
     swap(
         "add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])",
@@ -89,12 +89,12 @@ decoder_layer.wrong(
     names="swaps query and key",
 )
 decoder_layer.wrong(
-    "cross-attention unmasked",
+    "cross-attention without a mask",
     swap(", src_mask", ", None"),
     names="cross-attention has no mask",
 )
 decoder_layer.wrong(
-    "self-attention unmasked",
+    "self-attention without a mask",
     swap("y, tgt_mask", "y"),
     names="self-attention has no mask",
 )
@@ -111,7 +111,7 @@ decoder_layer.wrong(
 
 
 @decoder_layer.wrong(
-    "returns self- instead of cross-weights",
+    "the self-attention's weights instead of the cross-attention's",
     names="returns the self-attention's weights",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -129,56 +129,56 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder_layer.wrong(
-    "the cross-attention asks with the layer's input",
+    "a cross-attention whose queries come from the layer's input",
     insert("asked = look_up(x)", before="x = self.add_norm1"),
     swap("x, look_up", "x, lambda y: asked"),
-    names="asks with the layer's input",
+    names="computes its queries from the layer's input",
 )
 decoder_layer.wrong(
-    "x alone",
+    "only x",
     swap('return x, found["weights"]', "return x"),
     names="a different number of results",
 )
 decoder_layer.wrong(
-    "combines the masks, and so needs them",
+    "combined masks, so the code needs them",
     swap("y, tgt_mask", "y, tgt_mask & tgt_mask"),
     names="needs a mask",
 )
 decoder_layer.wrong(
-    "one LayerNorm for all, cross-attention unmasked",
+    "one LayerNorm for all sub-layers, and cross-attention without a mask",
     swap(", src_mask", ", None"),
     swap("add_norm2", "add_norm1"),
     swap("add_norm3", "add_norm1"),
     names="one normalisation three times, and",
 )
 decoder_layer.wrong(
-    "all functions use x, not what they are handed",
+    "x instead of the argument of every function",
     swap("y, memory", "x, memory"),
     swap("y, y, y", "x, x, x"),
     swap("self.feed_forward", "lambda y: self.feed_forward(x)"),
-    names="functions use x: each must use the vector it is handed",
+    names="functions use x: each must use its argument",
 )
 decoder_layer.wrong(
-    "the attentions use x, not what they are handed",
+    "x instead of the argument of both attentions",
     swap("y, memory", "x, memory"),
     swap("y, y, y", "x, x, x"),
-    names="attentions use x: each must use the vector",
+    names="attentions use x: each must use its argument",
 )
 decoder_layer.wrong(
-    "the self-attention uses x",
+    "x instead of the argument of the self-attention",
     swap("y, y, y", "x, x, x"),
-    names="self-attention uses x: it must use the vector",
+    names="self-attention uses x: it must use its argument",
 )
 decoder_layer.wrong(
-    "the cross-attention uses x",
+    "x instead of the argument of the cross-attention",
     swap("y, memory", "x, memory"),
-    names="cross-attention uses x: it must use the vector",
+    names="cross-attention uses x: it must use its argument",
 )
 
 
 @decoder_layer.wrong(
     "the norms by hand, without dropout",
-    names="self-attention and cross-attention and the feed-forward layer adds",
+    names="output of self-attention and cross-attention and the feed-forward layer",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def around(add_norm, x, function):
@@ -198,7 +198,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 @decoder_layer.wrong(
     "the second norm by hand, without dropout",
-    names="the dropout of what cross-attention adds",
+    names="dropout on the output of cross-attention",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
@@ -226,18 +226,18 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder_layer.wrong(
-    "the weights detached",
+    "detached weights",
     swap('return x, found["weights"]', 'return x, found["weights"].detach()'),
     names="cut off",
 )
 decoder_layer.wrong(
-    "the input detached",
+    "a detached input",
     insert("x = x.detach()", before="x = self.add_norm1"),
     names="cut off",
 )
 
 
-@decoder_layer.wrong("returns x and even weights", names="x as it came in")
+@decoder_layer.wrong("x returned with equal weights", names="x unchanged")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     heads = self.cross_attention.n_heads
     return x, x.new_ones(x.size(0), heads, x.size(1), memory.size(1)) / memory.size(1)
@@ -250,10 +250,10 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder_layer.wrong(
-    "masks exchanged",
+    "swapped masks",
     swap(", src_mask", ", tgt_mask"),
     swap("y, tgt_mask", "y, src_mask"),
-    names="two masks exchanged",
+    names="two masks swapped",
 )
 decoder_layer.wrong(
     "the target's mask on the source",
@@ -287,7 +287,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder_layer.wrong(
-    "the first head's target mask for all",
+    "the first head's target mask used for all heads",
     swap(
         "y, tgt_mask",
         "y, tgt_mask if tgt_mask is None or tgt_mask.dim() < 4 else tgt_mask[:, :1]",
@@ -295,13 +295,13 @@ decoder_layer.wrong(
     names="does not take a mask (b, h, t, s)",
 )
 decoder_layer.wrong(
-    "the first query's source mask for all",
+    "the first query's source mask used for all queries",
     swap(", src_mask", ", None if src_mask is None else src_mask[..., :1, :]"),
     diagnosed=False,
 )
 
 
-@decoder_layer.wrong("the first memory kept", diagnosed=False)
+@decoder_layer.wrong("the first memory reused", diagnosed=False)
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     memory = self.__dict__.setdefault("kept", {}).setdefault(memory.shape, memory)
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])
@@ -315,7 +315,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(x, self.feed_forward), found[1]
 
 
-@decoder_layer.wrong("the first weights kept", diagnosed=False)
+@decoder_layer.wrong("the first weights reused", diagnosed=False)
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = self.__dict__.setdefault("kept", {})
 
@@ -330,7 +330,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, next(iter(kept.values()))
 
 
-@decoder_layer.right("a dictionary that catches the weights")
+@decoder_layer.right("a dictionary that collects the weights")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     found = {}
 
@@ -344,7 +344,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, found["weights"]
 
 
-@decoder_layer.right("a list that catches the weights")
+@decoder_layer.right("a list that collects the weights")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = []
 
@@ -432,7 +432,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.add_norm3(after_cross, self.feed_forward), weights
 
 
-@decoder_layer.right("functions with a name, a list for the result")
+@decoder_layer.right("named functions, and a list for the result")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def self_attend(y):
         output, _ = self.self_attention(y, y, y, tgt_mask)
@@ -458,24 +458,24 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 decoder = answer("transformer.decoder.Decoder.forward")
 decoder.wrong(
-    "the first layer again and again",
+    "the first layer N times",
     swap("= layer", "= self.layers[0]"),
-    names="first layer again and again",
+    names="runs its first layer N times",
 )
 decoder.wrong(
-    "the last layer again and again",
+    "the last layer N times",
     swap("= layer", "= self.layers[-1]"),
-    names="last layer again and again",
+    names="runs its last layer N times",
 )
 decoder.wrong(
-    "every layer starts from the same x",
+    "the same x as the input of every layer",
     swap("x, weights", "y, weights"),
     swap("(x)", "(y)"),
     names="the same x",
 )
 
 
-@decoder.wrong("stops after the first layer", names="first layer alone")
+@decoder.wrong("a stack that stops after the first layer", names="only the first layer")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     x, weights = self.layers[0](x, memory, tgt_mask, src_mask)
     return self.norm(x), [weights] * len(self.layers)
@@ -485,7 +485,10 @@ decoder.wrong("without the target's mask", swap(", tgt_mask", ", None"))
 decoder.wrong("without the source's mask", swap("tgt_mask, src_mask", "tgt_mask"))
 
 
-@decoder.wrong("each layer looks at the one before", names="look at the one before")
+@decoder.wrong(
+    "the output of the previous layer instead of the memory",
+    names="attend to the output of the previous layer",
+)
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept, seen, mask = [], memory, src_mask
     for layer in self.layers:
@@ -496,7 +499,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder.wrong(
-    "without the last normalisation",
+    "no final normalisation",
     swap("self.norm(x)", "x"),
     names="without its last normalisation",
 )
@@ -506,17 +509,17 @@ decoder.wrong(
     names="opposite order",
 )
 decoder.wrong(
-    "the last layer's weights alone",
+    "only the last layer's weights",
     swap("(x), cross_attention", "(x), weights"),
     names="a different number of results",
 )
 decoder.wrong(
-    "masks in each other's place",
+    "swapped masks",
     swap("tgt_mask, src_mask", "src_mask, tgt_mask"),
     diagnosed=False,
 )
 decoder.wrong(
-    "detached between the layers",
+    "outputs that are detached between the layers",
     swap("x, memory", "x.detach(), memory"),
     names="is cut off",
 )
@@ -524,11 +527,11 @@ decoder.wrong(
     "detached weights", swap("(weights)", "(weights.detach())"), names="is cut off"
 )
 decoder.wrong(
-    "returns x, and no layer's weights", body("return x, []"), diagnosed=False
+    "x returned without any layer's weights", body("return x, []"), diagnosed=False
 )
 
 
-@decoder.wrong("x, and the right weights", names="x as it came in")
+@decoder.wrong("the unchanged x with the right weights", names="x unchanged")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     y, cross_attention = x, []
     for layer in self.layers:
@@ -538,8 +541,8 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 @decoder.wrong(
-    "two layers at most, the weights of the last repeated",
-    names="first two layers alone",
+    "at most two layers, with the last weights repeated",
+    names="only the first two layers",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     cross_attention = []
@@ -551,13 +554,13 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder.wrong(
-    "needs masks",
+    "code that needs masks",
     insert("tgt_mask = tgt_mask & tgt_mask", before="for layer"),
     names="needs a mask",
 )
 
 
-@decoder.wrong("the first memory kept", diagnosed=False)
+@decoder.wrong("the first memory reused", diagnosed=False)
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     memory = self.__dict__.setdefault("kept", {}).setdefault(memory.shape, memory)
     cross_attention = []
@@ -572,7 +575,7 @@ decoder.right(
 )
 
 
-@decoder.right("by index")
+@decoder.right("a loop over indices")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = [None] * len(self.layers)
     for i in range(len(self.layers)):
@@ -592,7 +595,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 decoder.right(
-    "all four arguments by their names",
+    "all four arguments as keyword arguments",
     swap(
         "x, memory, tgt_mask, src_mask",
         "x=x, memory=memory, src_mask=src_mask, tgt_mask=tgt_mask",
@@ -612,7 +615,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return go(x, list(self.layers))
 
 
-@decoder.right("the layers' results collected first")
+@decoder.right("the layers' results collected before they are split")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     results = []
     for layer in self.layers:
@@ -621,7 +624,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return self.norm(x), [weights for _, weights in results]
 
 
-@decoder.right("modules by name, prints in between")
+@decoder.right("modules found by name, with prints in between")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     kept = []
     for name, layer in self.layers.named_children():
@@ -657,17 +660,17 @@ Decoder.wrong(
 average_heads = answer("transformer.analysis.decoder.average_heads")
 average_heads.with_faults("kept buffer state default detached float32 written cpu")
 average_heads.wrong(
-    "the last layer alone",
+    "only the last layer",
     body("return cross_attention[-1].mean(dim=1)"),
     names="last layer's mean",
 )
 average_heads.wrong(
-    "the first layer alone",
+    "only the first layer",
     body("return cross_attention[0].mean(dim=1)"),
     names="first layer's mean",
 )
 average_heads.wrong(
-    "the first head alone",
+    "only the first head",
     swap(".mean(dim=(0, 2))", "[:, :, 0].mean(dim=0)"),
     names="first head's mean",
 )
@@ -688,16 +691,19 @@ average_heads.wrong(
     "the largest weight", swap("mean", "amax"), names="largest weight of any head"
 )
 average_heads.wrong("the mean over the batch", swap("2", "1"), names="over the batch")
-average_heads.wrong("heads kept", swap("(0, 2)", "0"), names="over the layers alone")
 average_heads.wrong(
-    "counts on two layers",
+    "no mean over the heads", swap("(0, 2)", "0"), names="over only the layers"
+)
+average_heads.wrong(
+    "code for exactly two layers",
     body("return ((cross_attention[0] + cross_attention[1]) / 2).mean(dim=1)"),
     names="the first two layers",
 )
 
 
 @average_heads.wrong(
-    "adds into the first layer's weights", names="an input is changed in place"
+    "sums added in place to the first layer's weights",
+    names="an input is changed in place",
 )
 def average_heads(cross_attention):
     total = cross_attention[0]
@@ -706,7 +712,9 @@ def average_heads(cross_attention):
     return total.mean(dim=1) / len(cross_attention)
 
 
-@average_heads.wrong("needs two layers", names="some number of layers")
+@average_heads.wrong(
+    "code that needs at least two layers", names="a certain number of layers"
+)
 def average_heads(cross_attention):
     first, second, *others = cross_attention
     total = first + second + sum(others)
@@ -720,14 +728,14 @@ def average_heads(cross_attention):
 
 
 average_heads.wrong(
-    "even weights",
+    "equal weights",
     body(
         """
         first = cross_attention[0][:, 0]
         return torch.ones_like(first) / first.size(-1)
         """
     ),
-    names="even weights",
+    names="equal weights",
 )
 average_heads.wrong(
     "zeros",
@@ -735,12 +743,12 @@ average_heads.wrong(
     names="zeros",
 )
 average_heads.wrong(
-    "three layers, whatever their number",
+    "three layers, regardless of the number of layers",
     body("return torch.stack(cross_attention[:3]).mean(dim=(0, 2))"),
     names="first three layers",
 )
 average_heads.wrong(
-    "a gradient of the last layer alone",
+    "a gradient from only the last layer",
     body(
         """
         first = [weights.detach() for weights in cross_attention[:-1]]
@@ -751,13 +759,13 @@ average_heads.wrong(
 )
 
 
-@average_heads.wrong("one running sum for all calls", diagnosed=False)
+@average_heads.wrong("one average for all calls", diagnosed=False)
 def average_heads(cross_attention, kept={}):
     average = torch.stack(cross_attention).mean(dim=(0, 2))
     return kept.setdefault(average.shape, average)
 
 
-@average_heads.wrong("takes layers out of the list", names="changed in place")
+@average_heads.wrong("layers that are removed from the list", names="changed in place")
 def average_heads(cross_attention):
     total, count = cross_attention.pop(0).mean(dim=1), 1
     while cross_attention:
@@ -771,7 +779,7 @@ def average_heads(cross_attention):
 
 
 average_heads.right(
-    "heads of all layers side by side",
+    "the heads of all layers concatenated",
     body("return torch.cat(cross_attention, dim=1).mean(dim=1)"),
 )
 
@@ -817,16 +825,16 @@ scores.wrong(
     names="without a mask",
 )
 scores.wrong(
-    "padding's mask alone",
+    "only the padding mask",
     swap(MASK, "(ids != self.pad_id)[:, None, None, :]"),
-    names="the padding's mask alone",
+    names="only the padding mask",
 )
 scores.wrong(
-    "the causal mask alone",
+    "only the causal mask",
     swap(MASK, "causal_mask(ids.size(1), ids.device)"),
-    names="the causal mask alone",
+    names="only the causal mask",
 )
-scores.wrong("the mask inverted", swap(MASK, f"~{MASK}"), names="is inverted")
+scores.wrong("an inverted mask", swap(MASK, f"~{MASK}"), names="is inverted")
 scores.wrong(
     "a word hidden from itself",
     swap(MASK, f"{MASK}.tril(-1)"),
@@ -845,20 +853,20 @@ scores.wrong(
     names="one word of the future",
 )
 scores.wrong(
-    "past or words",
+    "the past or the words",
     swap(
         MASK,
         "causal_mask(ids.size(1), ids.device) | (ids != self.pad_id)[:, None, None, :]",
     ),
-    names="not of both",
+    names="`|` instead of `&`",
 )
 scores.wrong(
     "the pad id 1",
     swap("self.pad_id", "1"),
-    names="hides the word with number 1",
+    names="hides the word with id 1",
 )
 scores.wrong(
-    "the first sentence's mask for all",
+    "the first sentence's mask used for all sentences",
     swap(MASK, f"{MASK}[:1]"),
     names="first sentence's mask",
 )
@@ -868,7 +876,7 @@ scores.wrong(
 scores.wrong(
     "no projection",
     body("return self.stack(self.embedding(ids), target_mask(ids, self.pad_id))"),
-    names="not projected to the words",
+    names="not projected to the vocabulary",
 )
 scores.wrong(
     "no positions",
@@ -876,24 +884,26 @@ scores.wrong(
     names="without positions",
 )
 scores.wrong(
-    "one layer", swap("self.stack", "self.stack.layers[0]"), names="its first layer"
+    "one layer",
+    swap("self.stack", "self.stack.layers[0]"),
+    names="only its first layer",
 )
 scores.wrong(
-    "a softmax on top",
+    "a softmax on the logits",
     swap("return self.projection", "return torch.softmax(self.projection"),
     swap(", mask))", ", mask)), dim=-1)"),
-    names="probabilities, where",
+    names="probabilities instead of logits",
 )
 scores.wrong(
-    "a log-softmax on top",
+    "a log-softmax on the logits",
     swap("return self.projection", "return F.log_softmax(self.projection"),
     swap(", mask))", ", mask)), dim=-1)"),
     names="logarithms of probabilities",
 )
 scores.wrong(
-    "the last row alone",
+    "only the last row",
     swap("mask))", "mask))[:, -1]"),
-    names="the last row alone",
+    names="only the last row",
 )
 scores.wrong(
     "zeros",
@@ -901,7 +911,7 @@ scores.wrong(
     names="zeros",
 )
 scores.wrong(
-    "detached",
+    "a detached result",
     swap("mask))", "mask).detach())"),
     names="the gradient is cut off",
 )
@@ -911,12 +921,12 @@ scores.wrong(
     names="the same random numbers",
 )
 scores.wrong(
-    "padding written over",
+    "padding that is overwritten",
     insert("ids[ids == self.pad_id] = 0", before="mask ="),
     names="changed in place",
 )
 scores.wrong(
-    "padding written over and put back",
+    "padding that is overwritten and restored",
     body(
         """
         padded = ids == self.pad_id
@@ -930,7 +940,7 @@ scores.wrong(
 )
 
 
-@scores.right("two masks, joined by hand")
+@scores.right("two masks combined by hand")
 def forward(self, ids):
     t = ids.size(1)
     past = torch.ones(t, t, dtype=torch.bool, device=ids.device).tril()
@@ -939,7 +949,7 @@ def forward(self, ids):
     return self.projection(x)
 
 
-@scores.right("layer after layer")
+@scores.right("a loop over the layers")
 def forward(self, ids):
     x, mask = self.embedding(ids), target_mask(ids, self.pad_id)
     for layer in self.stack.layers:
@@ -962,27 +972,27 @@ found = F.cross_entropy(
 return """
 
 loss.wrong(
-    "the target not shifted",
+    "a target that is not shifted",
     swap("ids[:, 1:]", "ids[:, :-1]"),
     names="the target is not shifted",
 )
 loss.wrong(
-    "the target shifted the other way",
+    "a target that is shifted in the wrong direction",
     swap("self(ids[:, :-1]), ids[:, 1:]", "self(ids)[:, 1:-1], ids[:, :-2]"),
-    names="shifted the other way",
+    names="shifted in the wrong direction",
 )
 loss.wrong(
-    "padding counted", swap(", ignore_index=self.pad_id", ""), names="padding counted"
+    "padding included", swap(", ignore_index=self.pad_id", ""), names="padding included"
 )
 loss.wrong(
-    "the word 1 left out",
+    "the word 1 ignored",
     swap("ignore_index=self.pad_id", "ignore_index=1"),
-    names="leaves out the word with number 1",
+    names="ignores the word with id 1",
 )
 loss.wrong(
-    "the word 0 left out",
+    "the word 0 ignored",
     swap("ignore_index=self.pad_id", "ignore_index=0"),
-    names="leaves out the word with number 0",
+    names="ignores the word with id 0",
 )
 loss.wrong(
     "the sum",
@@ -1003,7 +1013,10 @@ def loss(self, ids):
     return total / len(ids)
 
 
-@loss.wrong("divided by all places", names="divided by all places")
+@loss.wrong(
+    "divided by the number of all positions",
+    names="divided by the number of all positions",
+)
 def loss(self, ids):
     logits, wanted = self(ids[:, :-1]), ids[:, 1:]
     each = F.cross_entropy(
@@ -1012,7 +1025,7 @@ def loss(self, ids):
     return each.mean()
 
 
-@loss.wrong("the mean of means", names="the sentences' means")
+@loss.wrong("the mean of the sentences' means", names="the sentences' means")
 def loss(self, ids):
     logits, wanted = self(ids[:, :-1]), ids[:, 1:]
     words = (wanted != self.pad_id).float()
@@ -1021,9 +1034,9 @@ def loss(self, ids):
 
 
 loss.wrong(
-    "a softmax too many",
+    "an extra softmax",
     swap("logits.flatten(0, 1)", "logits.softmax(dim=-1).flatten(0, 1)"),
-    names="a softmax too many",
+    names="an extra softmax",
 )
 loss.wrong(
     "the perplexity",
@@ -1031,24 +1044,24 @@ loss.wrong(
     names="the perplexity",
 )
 loss.wrong(
-    "the sign turned",
+    "the sign flipped",
     swap("return F.cross_entropy(", "return -F.cross_entropy("),
     names="sign flipped",
 )
 loss.wrong(
-    "the first sentence alone",
+    "only the first sentence",
     body(
         """
         logits, wanted = self(ids[:1, :-1]), ids[:1, 1:]
         return F.cross_entropy(logits[0], wanted[0], ignore_index=self.pad_id)
         """
     ),
-    names="the first sentence alone",
+    names="only the first sentence",
 )
 loss.wrong(
-    "a number for each word",
+    "one number for each word",
     swap("ignore_index=self.pad_id", 'ignore_index=self.pad_id, reduction="none"'),
-    names="more numbers than one",
+    names="more than one number",
 )
 loss.wrong(
     "a number without a graph",
@@ -1056,19 +1069,21 @@ loss.wrong(
     names="the gradient is cut off",
 )
 loss.wrong(
-    "logits cut off",
+    "detached logits",
     swap("logits.flatten", "logits.detach().flatten"),
     names="the gradient is cut off",
 )
 loss.wrong("zero", body("return torch.zeros(())"), names="zero")
 loss.wrong(
-    "in evaluation",
+    "a loss computed in evaluation mode",
     insert("self.eval()", before="logits, wanted ="),
     names="the same random numbers",
 )
 
 
-@loss.wrong("the loss kept by the tensor", names="kept from an earlier call")
+@loss.wrong(
+    "the loss cached by the identity of the tensor", names="kept from an earlier call"
+)
 def loss(self, ids):
     kept = self.__dict__.setdefault("kept", [])
     for known, found in kept:
@@ -1082,7 +1097,7 @@ def loss(self, ids):
     return found
 
 
-@loss.wrong("the loss kept by the words", names="kept from an earlier call")
+@loss.wrong("the loss cached by the words", names="kept from an earlier call")
 def loss(self, ids):
     kept, key = self.__dict__.setdefault("kept", {}), str(ids.tolist())
     if key not in kept:
@@ -1093,7 +1108,7 @@ def loss(self, ids):
     return kept[key]
 
 
-@loss.right("the logits kept for a look at them, and never read again")
+@loss.right("logits that are stored but never read again")
 def loss(self, ids):
     self.last = self(ids[:, :-1])
     return F.cross_entropy(
@@ -1101,13 +1116,13 @@ def loss(self, ids):
     )
 
 
-@loss.right("the logits of the last word thrown away")
+@loss.right("the logits of the last word discarded")
 def loss(self, ids):
     logits = self(ids)[:, :-1]
     return F.cross_entropy(logits.transpose(1, 2), ids[:, 1:], ignore_index=self.pad_id)
 
 
-@loss.right("the words picked out")
+@loss.right("only the words selected")
 def loss(self, ids):
     wanted = ids[:, 1:]
     words = wanted != self.pad_id
@@ -1128,7 +1143,7 @@ own_layer = answer("transformer.decoder.DecoderLayer.forward")
 own_layer.with_faults("kept seed default detached written cpu")
 for name in ("src_mask", "tgt_mask"):
     own_layer.wrong(
-        f"three axes of the {name} taken for sentences",
+        f"a {name} (h, t, s) read as one mask per sentence",
         insert(
             f"""
             if {name} is not None and {name}.dim() == 3:
@@ -1141,7 +1156,7 @@ for name in ("src_mask", "tgt_mask"):
 own_stack = answer("transformer.decoder.Decoder.forward")
 own_stack.with_faults("kept state default detached written cpu")
 own_stack.wrong(
-    "weights in a list of the class",
+    "weights in a list that is stored in the class",
     body("""
     found = type(self).__dict__.get("found")
     if found is None:
@@ -1155,7 +1170,7 @@ own_stack.wrong(
     names="one tensor for the results of all calls",
 )
 own_stack.wrong(
-    "weights with a graph from the last layer alone",
+    "weights with a gradient from only the last layer",
     body("""
     found = []
     for layer in self.layers:
@@ -1166,7 +1181,7 @@ own_stack.wrong(
     diagnosed=False,
 )
 own_stack.wrong(
-    "the memory's gradient of the first layer alone",
+    "the memory's gradient from only the first layer",
     body("""
     found = []
     for layer in self.layers:
@@ -1175,10 +1190,10 @@ own_stack.wrong(
         found.append(weights)
     return self.norm(x), found
     """),
-    names="no gradient of the memory comes back",
+    names="passes no gradient to the memory",
 )
 answer("transformer.analysis.decoder.average_heads").wrong(
-    "kept by the list",
+    "a result cached by the identity of the list",
     body("""
     kept = average_heads.__dict__
     if id(cross_attention) not in kept:
@@ -1201,7 +1216,7 @@ answer("transformer.one_stack.language_model.LanguageModel.forward").wrong(
 own_loss = answer("transformer.one_stack.language_model.LanguageModel.loss")
 own_loss.with_faults("kept seed default detached written")
 own_loss.wrong(
-    "labels smoothed while training",
+    "label smoothing in training mode",
     swap(
         "ignore_index=self.pad_id",
         "ignore_index=self.pad_id, label_smoothing=0.1 * self.training",
@@ -1209,7 +1224,7 @@ own_loss.wrong(
     diagnosed=False,
 )
 own_loss.wrong(
-    "at most 10 nats",
+    "a loss clamped to at most 10",
     swap("return F.cross_entropy(", "return torch.clamp(F.cross_entropy("),
     swap("ignore_index=self.pad_id", "ignore_index=self.pad_id), max=10.0"),
     diagnosed=False,
