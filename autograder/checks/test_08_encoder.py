@@ -1242,7 +1242,9 @@ def test_masked_others(student, draw):
             if first
             else "some words never drawn",
         )
-    expect_each_for_itself(other & (found.read == found.mask_id - 1), other, "one word")
+    expect_each_for_itself(
+        other & (found.read == found.mask_id - 1), other, "the same word"
+    )
     expect_hidden_share_of_few_words(masked(student, draw, share=0.9, words=2))
 
 

@@ -175,7 +175,7 @@ merge_heads.wrong(
 )
 
 
-@merge_heads.wrong("view right after the transpose", diagnosed=False)
+@merge_heads.wrong("a view directly after the transpose", diagnosed=False)
 def merge_heads(x):
     b, h, t, d_k = x.shape
     return x.transpose(1, 2).view(b, t, h * d_k)
@@ -526,7 +526,7 @@ project_key_value.wrong(
 
 
 @multi_head_attention.wrong(
-    "heads of every h-th column, merged side by side",
+    "heads of every h-th column that are merged side by side",
     names="each head gets every h-th column",
 )
 def forward(self, query, key, value, mask=None):
@@ -638,7 +638,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("the mask repeated for each head", names="one for each head")
+@attend.wrong("a mask that is repeated for each head", names="one for each head")
 def attend(self, q, k, v, mask=None):
     if mask is not None:
         mask = mask.repeat(1, self.n_heads, 1, 1)
@@ -719,7 +719,7 @@ def attend(self, q, k, v, mask=None):
     return self.w_o(heads.flatten(2)), weights
 
 
-@attend.right("batch and heads folded for a bmm")
+@attend.right("batch and heads flattened into one axis for a bmm")
 def attend(self, q, k, v, mask=None):
     b, h, t, d_k = q.shape
     s = k.size(2)
@@ -757,7 +757,7 @@ def project_query(self, query):
     return torch.stack(heads, dim=1)
 
 
-@project_key_value.right("keys and values in one product")
+@project_key_value.right("keys and values in one loop")
 def project_key_value(self, key, value):
     return tuple(
         split_heads(linear(x), self.n_heads)
@@ -865,7 +865,7 @@ count_parameters.wrong(
 )
 
 
-@count_parameters.wrong("in millions", diagnosed=False)
+@count_parameters.wrong("a count in millions", diagnosed=False)
 def count_parameters(module):
     return sum(p.numel() for p in module.parameters() if p.requires_grad) / 1e6
 
@@ -944,7 +944,9 @@ def count_parameters(module):
     return total
 
 
-count_parameters.right("flattened and counted", swap("p.numel()", "len(p.flatten())"))
+count_parameters.right(
+    "a count of the flattened parameters", swap("p.numel()", "len(p.flatten())")
+)
 
 
 @count_parameters.right("a dictionary of the parameters seen in all modules")

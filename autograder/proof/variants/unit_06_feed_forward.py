@@ -234,7 +234,7 @@ def forward(self, x):
     return self.linear2(hidden).view(x.shape)
 
 
-@positionwise.right("einsum and a mask")
+@positionwise.right("an einsum and a mask")
 def forward(self, x):
     hidden = torch.einsum("btd,fd->btf", x, self.linear1.weight) + self.linear1.bias
     hidden = self.dropout(hidden * (hidden > 0))
@@ -369,13 +369,13 @@ conv_feed_forward.right(
 )
 
 
-@conv_feed_forward.right("a sequence of modules, contiguous")
+@conv_feed_forward.right("an nn.Sequential and a contiguous result")
 def conv_feed_forward(x, conv1, conv2):
     stack = nn.Sequential(conv1, nn.ReLU(), conv2)
     return stack(x.mT.contiguous()).mT.contiguous()
 
 
-@conv_feed_forward.right("the weights as matrices")
+@conv_feed_forward.right("matrix products with the weights")
 def conv_feed_forward(x, conv1, conv2):
     hidden = F.linear(x, conv1.weight.squeeze(-1), conv1.bias).clamp(min=0)
     return F.linear(hidden, conv2.weight.squeeze(-1), conv2.bias)
@@ -450,7 +450,7 @@ layer_norm.wrong("dividing by the variance", drop(".sqrt()"))
 layer_norm.wrong("multiplying by the standard deviation", swap("/", "*"))
 
 
-@layer_norm.wrong("over the tokens")
+@layer_norm.wrong("a normalisation over the tokens")
 def layer_norm(x, gamma, beta, eps=1e-5):
     dim = min(1, x.dim() - 1)
     mean = x.mean(dim, keepdim=True)
@@ -459,13 +459,13 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 
 layer_norm.wrong(
-    "over the batch",
+    "a normalisation over the batch",
     swap("-1, keepdim", "0, keepdim"),
     swap("-1, unbiased", "0, unbiased"),
 )
 
 
-@layer_norm.wrong("over tokens and columns together")
+@layer_norm.wrong("a normalisation over tokens and columns together")
 def layer_norm(x, gamma, beta, eps=1e-5):
     dims = (-2, -1) if x.dim() > 1 else (-1,)
     mean = x.mean(dims, keepdim=True)
@@ -473,7 +473,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - mean) / (var + eps).sqrt() + beta
 
 
-@layer_norm.wrong("over everything")
+@layer_norm.wrong("a normalisation over everything")
 def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean()) / (x.var(unbiased=False) + eps).sqrt() + beta
 
@@ -791,7 +791,7 @@ add_norm.wrong(
     names="dropout on the sub-layer's input too",
 )
 add_norm.wrong(
-    "the sub-layer called twice",
+    "a sub-layer that is called twice",
     insert("sublayer(self.norm(x))", before="return x"),
     insert("sublayer(x)", before="return self"),
     names="not called exactly once",
@@ -879,7 +879,7 @@ def forward(self, x, sublayer):
     return y if self.norm_first else self.norm(y)
 
 
-@add_norm.right("one sum for both orders")
+@add_norm.right("one sum in the code for both orders")
 def forward(self, x, sublayer):
     y = self.norm(x) if self.norm_first else x
     y = x + self.dropout(sublayer(y))

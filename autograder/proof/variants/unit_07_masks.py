@@ -140,19 +140,19 @@ def padding_mask(ids, pad_id):
 
 
 padding_mask.right(
-    "the opposite of the opposite",
+    "an inversion of the inverted mask",
     body("return torch.logical_not(torch.eq(ids, pad_id)[:, None, None])"),
 )
 
 
-@padding_mask.right("where")
+@padding_mask.right("torch.where")
 def padding_mask(ids, pad_id):
     zero = torch.zeros_like(ids)
     mask = torch.where(ids == pad_id, zero, torch.ones_like(ids))
     return mask.bool().reshape(ids.shape[0], 1, 1, -1)
 
 
-@padding_mask.right("filled on the device of the ids")
+@padding_mask.right("a mask that is filled on the device of the ids")
 def padding_mask(ids, pad_id):
     mask = torch.ones(ids.shape, dtype=torch.bool, device=ids.device)
     return mask.masked_fill(ids == pad_id, False)[:, None, None, :]
@@ -185,7 +185,7 @@ causal_mask.wrong(
     "tril(1)", swap("tril()", "tril(1)"), names="one token into the future"
 )
 causal_mask.wrong(
-    "not triu",
+    "an inverted triu",
     swap("everywhere.tril()", "(~everywhere.triu())"),
     names="without the diagonal",
 )
@@ -277,7 +277,7 @@ def causal_mask(length, device=None):
     return torch.triu(ones, diagonal=1) == 0
 
 
-@causal_mask.right("positions compared")
+@causal_mask.right("a comparison of positions")
 def causal_mask(length, device=None):
     position = torch.arange(length, device=device)
     return (position[None, :] <= position[:, None])[None, None]
@@ -297,7 +297,7 @@ def causal_mask(length, device=None):
     return torch.tensor(rows, device=device).view(1, 1, length, length)
 
 
-@causal_mask.right("indices of the triangle")
+@causal_mask.right("the indices of the triangle")
 def causal_mask(length, device=None):
     mask = torch.zeros(length, length, dtype=torch.bool, device=device)
     row, column = torch.tril_indices(length, length)
@@ -305,14 +305,14 @@ def causal_mask(length, device=None):
     return mask.unsqueeze(0).unsqueeze(0)
 
 
-@causal_mask.right("moved to the device")
+@causal_mask.right("a mask that is moved to the device")
 def causal_mask(length, device=None):
     mask = torch.tril(torch.ones((1, 1, length, length))).bool()
     return mask if device is None else mask.to(device)
 
 
 causal_mask.right(
-    "a running sum of the identity",
+    "a cumulative sum of the identity",
     body("return torch.eye(length, device=device).cumsum(dim=0).bool()[None, None]"),
 )
 
@@ -355,7 +355,7 @@ def target_mask(ids, pad_id):
 
 
 target_mask.wrong(
-    "everything inverted",
+    "an inverted mask",
     swap("padding_mask(ids, pad_id) &", "(ids == pad_id)[:, None, None, :] | ~"),
     names="the opposite",
 )
@@ -461,20 +461,20 @@ def target_mask(ids, pad_id):
     return mask
 
 
-@target_mask.right("from scratch")
+@target_mask.right("all steps written out")
 def target_mask(ids, pad_id):
     t = ids.size(1)
     past = torch.tril(torch.ones((t, t), device=ids.device)).bool()
     return (ids != pad_id).unsqueeze(1).unsqueeze(2) & past
 
 
-@target_mask.right("product of int masks")
+@target_mask.right("a product of integer masks")
 def target_mask(ids, pad_id):
     padding = padding_mask(ids, pad_id).int()
     return (padding * causal_mask(ids.size(1), ids.device).int()).bool()
 
 
-@target_mask.right("logical_and, positions compared")
+@target_mask.right("logical_and and a comparison of positions")
 def target_mask(ids, pad_id):
     position = torch.arange(ids.shape[1], device=ids.device)
     past = position.view(1, 1, 1, -1) <= position.view(1, 1, -1, 1)
@@ -482,7 +482,7 @@ def target_mask(ids, pad_id):
 
 
 target_mask.right(
-    "the triangle of the expanded padding mask",
+    "the lower triangle of the expanded padding mask",
     body("return padding_mask(ids, pad_id).expand(-1, -1, ids.size(1), -1).tril()"),
 )
 
@@ -524,7 +524,7 @@ mask_then_renormalise.with_faults(
     "kept buffer state default detached float32 written cpu"
 )
 mask_then_renormalise.wrong(
-    "not renormalised",
+    "weights that are not renormalised",
     body("return weights.masked_fill(~mask, 0)"),
     names="no longer sum to 1",
 )
@@ -765,7 +765,7 @@ mask_then_renormalise.right(
 )
 
 
-@mask_then_renormalise.right("logarithms and a softmax")
+@mask_then_renormalise.right("a softmax of the logarithms")
 def mask_then_renormalise(weights, mask):
     lowest = torch.finfo(weights.dtype).min
     scores = weights.log().masked_fill(~mask, lowest)
@@ -789,7 +789,7 @@ def mask_then_renormalise(weights, mask):
     return torch.stack(rows, dim=-2)
 
 
-@mask_then_renormalise.right("in place on a copy")
+@mask_then_renormalise.right("in-place operations on a copy")
 def mask_then_renormalise(weights, mask):
     kept = weights.clone()
     kept[~mask.expand_as(kept)] = 0

@@ -539,7 +539,9 @@ encoder.wrong(
     names="the last layer, N times",
 )
 encoder.wrong(
-    "in reverse order", swap("self.layers", "reversed(self.layers)"), names="reverse"
+    "layers in reverse order",
+    swap("self.layers", "reversed(self.layers)"),
+    names="reverse",
 )
 encoder.wrong(
     "self-attention without the mask",
@@ -929,7 +931,7 @@ def layer_states(encoder, x, src_mask=None):
     return [after(count) for count in range(len(encoder.layers) + 1)]
 
 
-@layer_states.right("a generator and accumulate")
+@layer_states.right("a generator and itertools.accumulate")
 def layer_states(encoder, x, src_mask=None):
     def states():
         y = x
@@ -994,7 +996,9 @@ drift.wrong(
 )
 
 
-@drift.wrong("divided by one length", names="one of the two lengths")
+@drift.wrong(
+    "the dot product divided by only one length", names="one of the two lengths"
+)
 def drift(states):
     length = states[0].norm(dim=-1)
     return 1 - torch.stack([(s * states[0]).sum(dim=-1) / length for s in states])
@@ -1030,7 +1034,7 @@ drift.wrong(
     names="the mean over batch",
 )
 drift.wrong(
-    "over the tokens: the default dim",
+    "cosines over the tokens, the default dim",
     swap("states[0], dim=-1", "states[0]"),
     names="over the tokens, not",
 )
@@ -1098,7 +1102,7 @@ def drift(states):
     return torch.stack(turned)
 
 
-@drift.right("by hand")
+@drift.right("a cosine computed by hand")
 def drift(states):
     start = states[0]
     rows = []
@@ -1185,7 +1189,9 @@ mask_words.wrong(
     names="only hidden words",
 )
 mask_words.wrong(
-    "no words that stay", swap(">= 0.9", ">= 0.8"), names="no words that stay"
+    "no words that stay unchanged",
+    swap(">= 0.9", ">= 0.8"),
+    names="no words that stay unchanged",
 )
 mask_words.wrong(
     "no replaced words",
@@ -1350,7 +1356,7 @@ mask_words.wrong(
     names="a different number of results",
 )
 mask_words.wrong(
-    "nothing chosen",
+    "no chosen words",
     body("return ids.clone(), torch.full_like(ids, NOT_ASKED)"),
     names="no word as a target",
 )
@@ -1462,7 +1468,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     return read, ids.masked_fill(~chosen, NOT_ASKED)
 
 
-@mask_words.right("word by word")
+@mask_words.right("a loop over the words")
 def mask_words(ids, mask_id, share=0.15, generator=None):
     chance = torch.rand(2, *ids.shape, generator=generator, device=ids.device)
     drawn = torch.randint(

@@ -177,7 +177,7 @@ decoder_layer.wrong(
 
 
 @decoder_layer.wrong(
-    "the norms by hand, without dropout",
+    "norms by hand, without dropout",
     names="output of self-attention and cross-attention and the feed-forward layer",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -197,7 +197,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
 
 
 @decoder_layer.wrong(
-    "the second norm by hand, without dropout",
+    "a second norm by hand, without dropout",
     names="dropout on the output of cross-attention",
 )
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
@@ -376,7 +376,7 @@ def forward(self, x, memory, tgt_mask=None, src_mask=None):
     return x, weights
 
 
-@decoder_layer.right("dropout as a function")
+@decoder_layer.right("F.dropout instead of the module")
 def forward(self, x, memory, tgt_mask=None, src_mask=None):
     def around(add_norm, x, function):
         output = function(add_norm.norm(x) if add_norm.norm_first else x)
@@ -784,7 +784,7 @@ average_heads.right(
 )
 
 
-@average_heads.right("a sum, divided")
+@average_heads.right("a sum of means divided by the number of layers")
 def average_heads(cross_attention):
     return sum(weights.mean(1) for weights in cross_attention) / len(cross_attention)
 
@@ -836,12 +836,12 @@ scores.wrong(
 )
 scores.wrong("an inverted mask", swap(MASK, f"~{MASK}"), names="is inverted")
 scores.wrong(
-    "a word hidden from itself",
+    "a mask that hides each word from itself",
     swap(MASK, f"{MASK}.tril(-1)"),
     names="hides a word from itself",
 )
 scores.wrong(
-    "one word of the future",
+    "a mask that shows one word of the future",
     body(
         """
         t = ids.size(1)
@@ -957,7 +957,7 @@ def forward(self, ids):
     return self.projection(self.stack.norm(x))
 
 
-@scores.right("the weights of the projection by hand")
+@scores.right("the projection computed by hand")
 def forward(self, ids):
     x = self.stack(self.embedding(ids), target_mask(ids, self.pad_id))
     return F.linear(x, self.projection.weight, self.projection.bias)
@@ -1001,7 +1001,10 @@ loss.wrong(
 )
 
 
-@loss.wrong("the sum of each sentence, averaged", names="sum of each sentence")
+@loss.wrong(
+    "the sum of each sentence, averaged over the sentences",
+    names="sum of each sentence",
+)
 def loss(self, ids):
     logits, wanted = self(ids[:, :-1]), ids[:, 1:]
     total = F.cross_entropy(
@@ -1064,7 +1067,7 @@ loss.wrong(
     names="more than one number",
 )
 loss.wrong(
-    "a number without a graph",
+    "a loss without a gradient",
     body(f"{LOSS}torch.tensor(found.item())"),
     names="the gradient is cut off",
 )
