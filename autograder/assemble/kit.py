@@ -25,7 +25,7 @@ IMPORT = re.compile(
     r"|import\s+(?P<module>[\w.]+))",
     re.MULTILINE,
 )
-MODULE = Path(__file__).with_name("explained_errors.py")
+MODULE = Path(__file__).parents[1] / "explained_errors.py"
 IGNORED = ("__pycache__", ".ipynb_checkpoints")
 
 

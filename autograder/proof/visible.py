@@ -11,8 +11,8 @@ from typing import Any
 
 import nbformat
 
-from autograder.assemble.explained_errors import explanation
 from autograder.course import Course, Unit
+from autograder.explained_errors import explanation
 from autograder.proof.judging import exercise_of, numbers_of, proof_of
 from autograder.proof.mutants import Mutant, mutants_by
 from autograder.proof.slips import slips

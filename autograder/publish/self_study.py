@@ -9,6 +9,7 @@ from autograder.assemble.markers import without_markers
 from autograder.course import TRANSLATIONS, Course, Unit
 from autograder.translations.feedback_catalogues import (
     CHECKING,
+    ERRORS,
     FEEDBACK,
     GRADER,
     PAGES_OF_GRADER,
@@ -19,7 +20,10 @@ COMMAND = "check.py"
 AUTOGRADER = Path(__file__).resolve().parents[1]
 # The modules of `autograder` that a check needs. No others are published.
 MODULES = {
-    "": ("__init__", "course", "notebook_syntax", "phrases", "unit"),
+    "": (
+        *("__init__", "course", "explained_errors", "notebook_syntax", "phrases"),
+        "unit",
+    ),
     "checking": (
         *("__init__", "banned_calls", "behaviour", "built_ins", "chance", "compare"),
         *("dropout", "expect", "failures", "generic_checks", "kinds_of_inputs"),
@@ -102,6 +106,7 @@ def _of_course(course: Course, units: Sequence[Unit]) -> Iterator[Path]:
         catalogues = [f"{FEEDBACK}/{unit.slug}.po" for unit in units]
         optional = [course.translated_notebook(unit, language) for unit in units]
         optional += [
-            locale / name for name in (CHECKING, GRADER, PAGES_OF_GRADER, *catalogues)
+            locale / name
+            for name in (CHECKING, GRADER, PAGES_OF_GRADER, ERRORS, *catalogues)
         ]
         yield from (path for path in optional if path.is_file())

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from autograder.explained_errors import cause_of
 from autograder.notebook_syntax import read_program
 from autograder.phrases import Phrase, joined
 
@@ -73,7 +74,7 @@ def student_error(
     if unknown:
         advice = _why_missing(unknown[1], cells, stopped or {})
     else:
-        advice = _about_devices(quoted)
+        advice = _about_devices(quoted) or _cause(quoted)
     words = Phrase("{error}. {advice}", words, advice) if advice else words
     return StudentError("raised", name, words, place)
 
@@ -103,6 +104,15 @@ def _about_devices(message: str) -> str:
         "make it with `device=x.device`, or keep it in a buffer",
         others[0],
     )
+
+
+def _cause(message: str) -> str:
+    """Return the sentence that a notebook shows above such an error, or ""."""
+    found = cause_of(message)
+    if found is None:
+        return ""
+    text = found.text.format(**found.values)
+    return Phrase.of(text[0].upper() + text[1:], found.text, found.values)
 
 
 def without_values(text: Any, limit: int) -> str:

@@ -9,9 +9,10 @@ from pathlib import Path
 from autograder.translations.catalogue import translations
 from autograder.unit import course_of
 
-FEEDBACK = "feedback"
+FEEDBACK, NOTEBOOKS = "feedback", "notebooks"
 CHECKING, GRADER = f"{FEEDBACK}/checking.po", f"{FEEDBACK}/grader.po"
 PAGES_OF_GRADER = f"{FEEDBACK}/pages.po"
+ERRORS = f"{NOTEBOOKS}/errors.po"  # the cause of a Python error
 
 
 @functools.lru_cache(maxsize=64)
@@ -19,6 +20,6 @@ def feedback_table(root: Path, language: str, slug: str) -> Mapping[str, str]:
     """Return the translations of the words about a unit's submissions."""
     folder = course_of(root).root / "book" / "locale" / language
     table: dict[str, str] = {}
-    for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER):
+    for name in (f"{FEEDBACK}/{slug}.po", CHECKING, GRADER, PAGES_OF_GRADER, ERRORS):
         table = translations(folder / name) | table
     return table

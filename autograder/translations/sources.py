@@ -17,16 +17,16 @@ from autograder.translations import book, code, markdown, notebooks, scripts
 from autograder.translations.catalogue import LANGUAGE, Message
 from autograder.translations.feedback_catalogues import (
     CHECKING,
+    ERRORS,
     FEEDBACK,
     GRADER,
+    NOTEBOOKS,
     PAGES_OF_GRADER,
 )
 from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_of
 
-NOTEBOOKS = "notebooks"
 SHARED = f"{NOTEBOOKS}/shared.po"
-ERRORS = f"{NOTEBOOKS}/errors.po"  # the notebook's sentence above an error
-EXPLAINED_ERRORS = "assemble/explained_errors.py"
+EXPLAINED_ERRORS = "explained_errors.py"
 BOOK = "book.po"  # texts of the book's own code
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"

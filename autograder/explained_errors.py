@@ -38,6 +38,14 @@ class Sentence:
     fields: Mapping[str, Any] = field(default_factory=dict)
     has_place: bool = True  # whether the line goes in front of it
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the fields, with code in backquotes."""
+        return {
+            name: value if name in PLAIN else f"`{value}`"
+            for name, value in self.fields.items()
+        }
+
 
 @dataclass(frozen=True)
 class Cause:
@@ -358,11 +366,7 @@ def explanation(
         return ""
 
     def in_words(one: Sentence) -> str:
-        fields = {
-            name: value if name in PLAIN else f"`{value}`"
-            for name, value in one.fields.items()
-        }
-        return words.get(one.text, one.text).format(**fields)
+        return words.get(one.text, one.text).format(**one.values)
 
     if not cause.has_place:
         return in_words(cause)
@@ -418,10 +422,17 @@ def _cause(error: BaseException, place: Place) -> Sentence | None:
         )
     if isinstance(error, NameError):
         return _of_name(error, place)
+    if cause := cause_of(message):
+        return cause
+    return _of_attribute(message, place) if isinstance(error, AttributeError) else None
+
+
+def cause_of(message: str) -> Sentence | None:
+    """Return the cause of all errors with such a message, or None if it is unknown."""
     for cause in CAUSES:
         if match := re.search(cause.pattern, message):
             return Sentence(cause.text, match.groupdict())
-    return _of_attribute(message, place) if isinstance(error, AttributeError) else None
+    return None
 
 
 def _of_none(place: Place) -> Sentence:

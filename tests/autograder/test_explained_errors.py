@@ -14,9 +14,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from autograder.assemble.explained_errors import CAUSES, explanation
 from autograder.assemble.run_notebook import execute
 from autograder.course import load_course
+from autograder.explained_errors import CAUSES, explanation
 from autograder.translations.catalogue import translations
 from autograder.translations.sources import ERRORS, locale_dir
 
