@@ -20,13 +20,22 @@ from typing import Any
 KINDS = (
     ArithmeticError,
     AttributeError,
+    ImportError,
     LookupError,
     NameError,
     RuntimeError,
     TypeError,
     ValueError,
 )
-PLAIN = ("line", "cause", "one", "two", "axis", "shape")  # fields that are not code
+PLAIN = (
+    "line",
+    "cause",
+    "one",
+    "two",
+    "axis",
+    "shape",
+    "package",
+)  # fields that are not code
 KEPT = ("modules", "parameters", "buffers")  # where a layer keeps its attributes
 
 
@@ -87,6 +96,20 @@ CAUSES = (
         "layer or a parameter.",
         r"before Module\.__init__\(\) call"
         r"|has no attribute '_(modules|parameters|buffers|\w+_hooks)",
+    ),
+    Cause(
+        "the package {package} is not installed here. Leave out the import, or install "
+        "it with `%pip install {package}`.",
+        r"No module named '(?P<package>\w+)'$",
+    ),
+    Cause(
+        "there is no module {module}. Check its spelling, and whether the notebook is "
+        "in its own folder.",
+        r"No module named '(?P<module>\w+\.[\w.]+)'",
+    ),
+    Cause(
+        "the module {module} has no {name}. Check the spelling of both.",
+        r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'",
     ),
     Cause(
         "the class {kind} has no method `forward`. In your own class, check its "

@@ -6,6 +6,7 @@ left out.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,6 +19,7 @@ RUN_THEIR_CELL = {
 MOST_TO_TRANSFORM = 200_000  # characters times non-Python lines; takes about 1 s
 SHORT_CELL = 4_000  # characters; a cell's tree takes some 300 times its memory
 READ_CELLS = 64
+DEFINES = re.compile(r"(?m)^(?:async )?(?:def|class) +(\w+)")
 
 
 @dataclass
@@ -138,6 +140,11 @@ def parse_cell(source: str) -> ast.Module | None:
     if first[:1].isspace() and not first.lstrip().startswith("%"):
         return None
     return read_cell(source)[1]
+
+
+def names_in_text(source: str) -> list[str]:
+    """Return the functions and classes that a cell defines, even if it is no Python."""
+    return DEFINES.findall(source)
 
 
 def read_cell(source: str) -> tuple[str, ast.Module | None]:

@@ -156,7 +156,7 @@ def expect_close(
     known = mistakes() if callable(mistakes) else mistakes or {}
     phrase = name_of_mistake(actual, known, tolerance)
     fail(
-        Phrase("{what} is not right: it equals {phrase}.", what, phrase)
+        Phrase("{what} should not equal {phrase}.", what, phrase)
         if phrase
         else problem,
         phrase,
@@ -189,7 +189,7 @@ def expect_equal(
         return
     phrase = named(mistakes or {}, lambda value: _same(actual, value))
     if phrase:
-        fail(Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase)
+        fail(Phrase("{what} should not equal {phrase}.", what, phrase), phrase)
     if type(actual) is not type(expected):
         fail(
             Phrase(

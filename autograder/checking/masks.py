@@ -23,7 +23,7 @@ def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) ->
         actual = actual.bool() if bool(actual.isfinite().all()) else actual == 0
     phrase = name_of_mistake(actual, mistakes, 0.0)
     if phrase and not (actual.shape == expected.shape and actual.equal(expected)):
-        fail(Phrase("{what} is not right: it equals {phrase}.", what, phrase), phrase)
+        fail(Phrase("{what} should not equal {phrase}.", what, phrase), phrase)
     expect_shape(actual, expected.shape, what)
     if not actual.equal(expected):
         wrong = int((actual != expected).sum())

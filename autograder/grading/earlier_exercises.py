@@ -7,9 +7,8 @@ from dataclasses import replace
 from nbformat import NotebookNode
 
 from autograder.grading.check_results import CheckResult
-from autograder.notebook_syntax import parse_cell
+from autograder.notebook_syntax import names_in_text, parse_cell
 from autograder.phrases import Phrase, joined, series
-from autograder.repair.slots import top_names
 
 
 def point_to_earlier(
@@ -53,7 +52,7 @@ def blamed_by_exercise(
         used = names_used(source)
         blamed[exercise] = {name: broken[name] for name in broken if name in used}
         if any(result.status != "passed" for result in own):
-            broken |= dict.fromkeys(top_names(source), exercise)
+            broken |= dict.fromkeys(names_in_text(source), exercise)
     return blamed
 
 

@@ -26,13 +26,15 @@ class Repaired:
         notebook: the notebook for nbgrader and the checks.
         notes: the changes to it, in words, one line each.
         doubtful: the notes that an instructor should look at.
-        unwritten: exercises whose answer cell is unchanged.
+        unwritten: exercises without an answer.
+        missing: answer cells that are not in the submission.
     """
 
     notebook: NotebookNode
     notes: list[str] = field(default_factory=list)
     doubtful: list[str] = field(default_factory=list)
     unwritten: frozenset[str] = frozenset()
+    missing: set[str] = field(default_factory=set)
 
 
 def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
@@ -46,8 +48,8 @@ def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
     if not any(match.source is not None for match in matches):
         raise Refused(
             Phrase(
-                "none of the cells to answer in {unit} is in it: is it the notebook "
-                "of another unit?",
+                "it contains none of the cells to answer in {unit}, so it may be the "
+                "notebook of another unit",
                 unit.slug,
             )
         )
@@ -95,6 +97,7 @@ class _Builder:
             self._note(Phrase("{name}: written in a different cell", name))
             return
         if match.source is None:
+            self.repaired.missing.add(name)
             self._note(Phrase("{name}: no answer was found", name), doubtful=True)
             return
         cell.source = match.source

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograder.explained_errors import cause_of
-from autograder.notebook_syntax import read_program
+from autograder.notebook_syntax import names_in_text, parse_cell, read_program
 from autograder.phrases import Phrase, joined
 
 if TYPE_CHECKING:
@@ -84,6 +84,14 @@ def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) ->
     for number in sorted(stopped, reverse=True):
         report = {"cell": number, "line": stopped[number]}
         code = _line_of(report, cells)
+        if code and parse_cell(cells[number]) is None:
+            if name in names_in_text(cells[number]):
+                return Phrase(
+                    "The cell that defines {name} is not valid Python. Its line "
+                    "{number} is: {code}",
+                    *(name, stopped[number], code),
+                )
+            continue
         program = read_program(cells[number : number + 1])
         if code and (name in program.definitions or name in program.imports):
             return Phrase(

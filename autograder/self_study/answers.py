@@ -46,10 +46,11 @@ def next_hint(
     folder: Path,
     found: Callable[[], Exercises],
 ) -> list[Phrase]:
-    """Return an exercise's next hint and record it, or repeat the last one and say so.
+    """Return an exercise's next hint and record it.
 
     The second hint is the mistake that the check names, if the check runs and names
-    one. `found` runs the check.
+    one. `found` runs the check. After the last hint, each call returns the mistake that
+    the check names then, or repeats the last hint.
 
     Raises:
         NotRun: if the exercise has no hints, such as a written question.
@@ -59,12 +60,14 @@ def next_hint(
         raise NotRun(Phrase("This exercise has no hints."))
     seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
     number = min(seen + 1, len(hints))
-    text = hints[number - 1]
-    if number == PITFALL:
+    text, named = hints[number - 1], ""
+    if number == PITFALL or seen >= len(hints):
         with contextlib.suppress(NotRun):
-            text = found().get(exercise, {}).get("named") or text
+            named = found().get(exercise, {}).get("named", "")
     record(folder, unit, {exercise: {"hints": number}})
-    hint = Phrase("Hint {number} of {count}: {hint}", number, len(hints), text)
+    hint = Phrase("Hint {number} of {count}: {hint}", number, len(hints), named or text)
+    if named and seen >= len(hints):
+        hint = Phrase("The check finds: {hint}", named)
     if number < len(hints):
         return [hint]
     last = Phrase(
@@ -110,28 +113,38 @@ def both_answers(
     return facts["own"].strip(), MARKERS.sub("", ours).strip()
 
 
-def next_step(exercises: Exercises, course: Course, unit: Unit) -> Phrase:
+def next_step(exercises: Exercises, course: Course, unit: Unit, folder: Path) -> Phrase:
     """Return a sentence about the next step after a check."""
-    code = {name: facts for name, facts in exercises.items() if "points" in facts}
-    wrong = [name for name in code if not code[name]["passed"]]
-    first = (wrong or list(code))[0]
-    titles = headings(_read(course.release_notebook(unit)))
-    number = titles[first].partition(".")[0]
-    if wrong:
+    numbers = {
+        exercise: title.partition(".")[0]
+        for exercise, title in headings(_read(course.release_notebook(unit))).items()
+    }
+    own = read_progress(folder).get(unit.slug, {})
+    code = [name for name, facts in exercises.items() if "points" in facts]
+    for name in code:
+        if not exercises[name]["passed"]:
+            return Phrase(
+                "For a hint, add {code}. In a notebook, run {quoted}.",
+                f"`--hint {numbers[name]}`",
+                f"`from transformer.check import hint; hint({numbers[name]})`",
+            )
+    written = [name for name in exercises if name not in code]
+    open_ones = [name for name in written if not own.get(name, {}).get("passed")]
+    shown = numbers[(open_ones or code)[0]]
+    given = (
+        f"`--answer {shown}`",
+        f"`from transformer.check import answer; answer({shown})`",
+    )
+    if open_ones:
         return Phrase(
-            "For a hint, add {code}. In a notebook, run {quoted}.",
-            *(
-                f"`--hint {number}`",
-                f"`from transformer.check import hint; hint({number})`",
-            ),
+            "Exercise {number} is left: write your answer, save the notebook, and add "
+            "{code} to see the course's. In a notebook, run {quoted}.",
+            *(shown, *given),
         )
     return Phrase(
         "For the course's answer of an exercise, add {code}. In a notebook, run "
         "{quoted}.",
-        *(
-            f"`--answer {number}`",
-            f"`from transformer.check import answer; answer({number})`",
-        ),
+        *given,
     )
 
 

@@ -63,17 +63,24 @@ def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, A
     try:
         repaired = rebuild_as_own(unit, read_submission(path.resolve()))
     except Refused as refused:
-        words = Phrase("{name} was not checked: {reason}.", path.name, refused.reason)
+        words = Phrase(
+            "{name} was not checked: {reason} (rename it, and {code} brings back the "
+            "original).",
+            *(path.name, refused.reason, _restoring(unit.slug)),
+        )
         return {"problem": told(words)}
     except OSError:
-        words = Phrase("There is no notebook {name} to check.", str(path))
+        words = Phrase(
+            "There is no notebook {name} to check: {code} brings back the original.",
+            *(str(path), _restoring(unit.slug)),
+        )
         return {"problem": told(words)}
     notebook = repaired.notebook
     answers = our_answers(unit.answers, notebook)
     cells = cells_to_run(notebook)
     learner = Learner(cells, answers, begins, request["stopped"])
     results = run_checks(unit, learner, unwritten=repaired.unwritten)
-    text = report(results, notebook, repaired.unwritten, told)
+    text = report(results, notebook, repaired.unwritten, told, repaired.missing)
     facts = facts_of(results, notebook, repaired.unwritten, told)
     course = load_course()
     for name, source in own_modules(
@@ -85,6 +92,10 @@ def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, A
         "passed": all(map(is_passed, results)),
         "exercises": facts,
     }
+
+
+def _restoring(slug: str) -> str:
+    return f"`git restore assignments/{slug}/{slug}.ipynb`"
 
 
 if __name__ == "__main__":

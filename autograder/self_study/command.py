@@ -33,6 +33,7 @@ from autograder.self_study.answers import (
 from autograder.self_study.mine import store, use_mine
 from autograder.self_study.progress import course_map, read_progress, record
 from autograder.self_study.waiting import NotRun, check_notebook
+from autograder.unit import graded_unit
 
 ALL_PASSED, SOME_FAILED, NOT_RUN = 0, 1, 2
 POLL_SECONDS = 0.5
@@ -166,7 +167,8 @@ def _check(wish: Wish) -> int:
     """Check a notebook once, and print the report and the next step."""
     found, told = _found(wish), _teller(wish.language)
     _print(found["report"])
-    _print(f"\n{told(next_step(found['exercises'], load_course(), wish.unit))}")
+    step = next_step(found["exercises"], load_course(), wish.unit, wish.folder)
+    _print(f"\n{told(step)}")
     return ALL_PASSED if found["passed"] else SOME_FAILED
 
 
@@ -257,6 +259,13 @@ def check_kernel(
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, f"{unit}.ipynb")
         sources = last_versions([str(source) for source in names["In"]])  # type: ignore[attr-defined]
+        if "--hint" not in options and not _defines_answers(unit, sources):
+            words = Phrase(
+                "This kernel has not run any of your answers yet. Run the cells of "
+                "your exercises from the first cell on, then check again."
+            )
+            _print(_teller(language)(words))
+            return NOT_RUN
         cells = [
             {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
             for source in sources
@@ -264,6 +273,19 @@ def check_kernel(
         notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
         path.write_text(json.dumps(notebook), encoding="utf-8")
         return main([unit, str(path), *options], language, folder)
+
+
+def _defines_answers(unit: str, sources: Sequence[str]) -> bool:
+    """Return whether any of the cells defines a function or class of an exercise."""
+    released = graded_unit(unit).released
+    asked = {
+        name
+        for cell in released.cells
+        if cell.cell_type == "code"
+        and cell.metadata.get("nbgrader", {}).get("solution")
+        for name in top_names(cell.source)
+    }
+    return not asked or any(asked & {*top_names(source)} for source in sources)
 
 
 def use_own_answers(unit: str, language: str, folder: Path) -> None:

@@ -108,7 +108,9 @@ def course_map(
                 *(line, sum(step.minutes for step in left)),
             )
         lines.append(f"{NOTHING if left else PASSED} {unit.number:02} {told(line)}")
-    return "\n".join([*lines, "", told(_next(course, progress, unfinished))])
+    note = Phrase("Only exercises with checks have points here.")
+    after = [told(note), told(_next(course, progress, unfinished))]
+    return "\n".join([*lines, "", *after])
 
 
 def _next(

@@ -28,6 +28,7 @@ def report(
     notebook: NotebookNode,
     unwritten: Collection[str],
     told: Told,
+    missing: Collection[str] = (),
 ) -> str:
     """Write a report on a notebook's checks, translated with `told`.
 
@@ -36,6 +37,7 @@ def report(
         notebook: the notebook that was checked, with the course's headings.
         unwritten: the exercises without an answer.
         told: translates a phrase.
+        missing: the exercises whose cell is not in the notebook.
     """
     titles, answers = headings(notebook), answers_of(notebook)
     blamed = blamed_by_exercise(results, answers)
@@ -47,11 +49,21 @@ def report(
         own = [result for result in results if result.exercise == exercise]
         title = titles.get(exercise, exercise)
         if exercise in written:
-            words = Phrase("{title}: a written answer, which no check reads", title)
+            words = Phrase(
+                "{title}: a written answer, which no check reads. Compare yours with "
+                "the course's: {code}",
+                *(title, f"`--answer {title.partition('.')[0]}`"),
+            )
             lines.append(f"{NOTHING} {told(words)}")
             continue
         if exercise in unwritten:
             words = Phrase("{title}: not written yet", title)
+            if exercise in missing:
+                words = Phrase(
+                    "{title}: not written yet, and its cell is missing. Write your "
+                    "answer in a new cell.",
+                    title,
+                )
             lines.append(f"{NOTHING} {told(words)}")
             continue
         passed = [result for result in own if is_passed(result)]

@@ -19,7 +19,7 @@ from autograder.phrases import (
 )
 
 KOREAN = {
-    "{what} is not right: it equals {phrase}.": "{what} 값이 다릅니다: {phrase}.",
+    "{what} should not equal {phrase}.": "{what} 값이 다릅니다: {phrase}.",
     "the tensor of scores": "점수 텐서",
     "With {n} axes in front, {what}": "앞에 축이 {n}개 있을 때 {what}",
     "{what} should be {a}, not {b}.": "{what}: {b}가 아니라 {a}.",
@@ -31,7 +31,7 @@ KOREAN = {
     "the head": "헤드",
 }
 SCORES = Phrase("With {n} axes in front, {what}", 2, "the tensor of scores")
-WRONG = Phrase("{what} is not right: it equals {phrase}.", SCORES, "x")
+WRONG = Phrase("{what} should not equal {phrase}.", SCORES, "x")
 LINE = Phrase(" (line {number}: {code})", 3, "the head")
 RAISED = Phrase("{name} raised {kind}: {quoted}{place}", "f", "E", "the head", LINE)
 MISTAKE = Phrase("code that counts on {n} axes", 2)
@@ -50,9 +50,7 @@ PHRASES = {
 
 
 def test_the_text_is_the_filled_template() -> None:
-    assert WRONG == (
-        "With 2 axes in front, the tensor of scores is not right: it equals x."
-    )
+    assert WRONG == ("With 2 axes in front, the tensor of scores should not equal x.")
     assert RAISED == "f raised E: the head (line 3: the head)"
     assert Phrase("{dtype} and {dtype} of {x}", "a", "b") == "a and a of b"
     assert Phrase("{{x}} {y}", 1) == "{x} 1"

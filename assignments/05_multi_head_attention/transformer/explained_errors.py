@@ -20,13 +20,22 @@ from typing import Any
 KINDS = (
     ArithmeticError,
     AttributeError,
+    ImportError,
     LookupError,
     NameError,
     RuntimeError,
     TypeError,
     ValueError,
 )
-PLAIN = ("line", "cause", "one", "two", "axis", "shape")  # fields that are not code
+PLAIN = (
+    "line",
+    "cause",
+    "one",
+    "two",
+    "axis",
+    "shape",
+    "package",
+)  # fields that are not code
 KEPT = ("modules", "parameters", "buffers")  # where a layer keeps its attributes
 
 
@@ -37,6 +46,14 @@ class Sentence:
     text: str
     fields: Mapping[str, Any] = field(default_factory=dict)
     has_place: bool = True  # whether the line goes in front of it
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return the fields, with code in backquotes."""
+        return {
+            name: value if name in PLAIN else f"`{value}`"
+            for name, value in self.fields.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -79,6 +96,20 @@ CAUSES = (
         "layer or a parameter.",
         r"before Module\.__init__\(\) call"
         r"|has no attribute '_(modules|parameters|buffers|\w+_hooks)",
+    ),
+    Cause(
+        "the package {package} is not installed here. Leave out the import, or install "
+        "it with `%pip install {package}`.",
+        r"No module named '(?P<package>\w+)'$",
+    ),
+    Cause(
+        "there is no module {module}. Check its spelling, and whether the notebook is "
+        "in its own folder.",
+        r"No module named '(?P<module>\w+\.[\w.]+)'",
+    ),
+    Cause(
+        "the module {module} has no {name}. Check the spelling of both.",
+        r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'",
     ),
     Cause(
         "the class {kind} has no method `forward`. In your own class, check its "
@@ -358,11 +389,7 @@ def explanation(
         return ""
 
     def in_words(one: Sentence) -> str:
-        fields = {
-            name: value if name in PLAIN else f"`{value}`"
-            for name, value in one.fields.items()
-        }
-        return words.get(one.text, one.text).format(**fields)
+        return words.get(one.text, one.text).format(**one.values)
 
     if not cause.has_place:
         return in_words(cause)
@@ -418,10 +445,17 @@ def _cause(error: BaseException, place: Place) -> Sentence | None:
         )
     if isinstance(error, NameError):
         return _of_name(error, place)
+    if cause := cause_of(message):
+        return cause
+    return _of_attribute(message, place) if isinstance(error, AttributeError) else None
+
+
+def cause_of(message: str) -> Sentence | None:
+    """Return the cause of all errors with such a message, or None if it is unknown."""
     for cause in CAUSES:
         if match := re.search(cause.pattern, message):
             return Sentence(cause.text, match.groupdict())
-    return _of_attribute(message, place) if isinstance(error, AttributeError) else None
+    return None
 
 
 def _of_none(place: Place) -> Sentence:

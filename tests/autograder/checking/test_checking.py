@@ -65,7 +65,7 @@ def test_the_mistake_is_named_and_a_broken_one_is_passed_over():
         "twice the result": lambda: 2 * EXPECTED,
     }
     failure = words(expect_close, 2 * EXPECTED, EXPECTED, "scores", mistakes)
-    assert failure.message == "scores is not right: it equals twice the result."
+    assert failure.message == "scores should not equal twice the result."
     assert failure.mistake == "twice the result"
     assert words(expect_close, 3 * EXPECTED, EXPECTED, "x", mistakes).mistake is None
 

@@ -47,7 +47,7 @@ def assert_as_in_english(
         assert language_of(graded.notebook) == "ko", student
         translate_checks(graded.notebook, table)
         text = json.dumps(graded.notebook.cells)  # the record keeps English templates
-        assert "is not right: it equals" not in text
+        assert "should not equal" not in text
         assert "keys against queries" not in text
     assert scores == {who: expected[who]["score"] for who in scores}
     return scores

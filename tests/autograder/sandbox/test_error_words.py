@@ -3,6 +3,7 @@
 import pytest
 
 from autograder.sandbox.error_words import clean, student_error, without_values
+from autograder.sandbox.student_side.cells import CellRunner
 
 HELPFUL = [
     "mat1 and mat2 shapes cannot be multiplied (6x4 and 5x7)",
@@ -45,6 +46,24 @@ def test_an_error_says_its_kind_and_the_students_line():
     assert said.endswith("(line 2 of its cell: raise ValueError(x.tolist()))")
     assert "120" not in said
     assert said.endswith(error.place)
+
+
+def test_the_cause_of_an_error_is_the_one_that_a_notebook_shows():
+    report = {"kind": "raised", "type": "RuntimeError", "cell": 0, "line": 1}
+    error = student_error({**report, "message": HELPFUL[0]}, "f", ["x @ y"])
+    assert "the last size of the first must equal the first size" in error.message
+    assert error.message.count("(6x4)") == 1
+
+
+def test_a_cell_that_is_not_python_is_named_with_its_line():
+    cells = ["def f(x):\n    return x +\n"]
+    error = CellRunner().run(0, cells[0])["error"]
+    missing = {"kind": "missing", "message": "f"}
+    said = student_error(missing, "f", cells, {0: error["line"]}).message
+    assert said == (
+        "f is not defined. The cell that defines f is not valid Python. Its line 2 is: "
+        "return x +"
+    )
 
 
 def test_controls_are_blanks_on_one_line():

@@ -14,13 +14,13 @@ from autograder.self_study.answers import (
     next_hint,
     next_step,
 )
-from autograder.self_study.progress import read_progress
+from autograder.self_study.progress import read_progress, record
 from autograder.self_study.waiting import NotRun
 from autograder.unit import points_of, written_points
 
 COURSE = load_course()
 UNIT = COURSE.unit("04")
-SCORES = "attention-scores"
+SCORES, QUESTION = "attention-scores", "why-the-square-root"
 FAILED = {"passed": False, "points": 0.0, "named": "", "own": "def f(): 1"}
 WRITTEN = {"own": "The variance grows with the width of a key."}
 
@@ -58,6 +58,14 @@ def test_the_second_hint_is_the_mistake_that_the_check_names(tmp_path: Path) -> 
     named = "It equals the result without the division."
     shown(tmp_path, named=named)
     assert shown(tmp_path, named=named) == [f"Hint 2 of 3: {named}"]
+
+
+def test_after_the_last_hint_each_new_mistake_is_named(tmp_path: Path) -> None:
+    for _ in range(3):
+        shown(tmp_path)
+    first, last = shown(tmp_path, named="It is transposed.")
+    assert first == "The check finds: It is transposed."
+    assert "This is the last hint" in last
 
 
 def test_without_a_check_the_second_hint_is_the_likeliest_pitfall(
@@ -132,8 +140,12 @@ def test_a_model_answer_comes_after_the_learners(
     assert not ours.startswith("<!--") and "-->" not in ours
 
 
-def test_the_next_step_names_the_first_exercise_that_fails() -> None:
+def test_the_next_step_names_the_first_exercise_that_fails(tmp_path: Path) -> None:
     right = {**FAILED, "passed": True}
     found = {SCORES: right, "masked-softmax": FAILED, "why-the-square-root": WRITTEN}
-    assert "`--hint 2`" in next_step(found, COURSE, UNIT)
-    assert "`--answer 1`" in next_step({SCORES: right}, COURSE, UNIT)
+    assert "`--hint 2`" in next_step(found, COURSE, UNIT, tmp_path)
+    assert "`--answer 1`" in next_step({SCORES: right}, COURSE, UNIT, tmp_path)
+    found = {SCORES: right, QUESTION: WRITTEN}
+    assert "Exercise 5 is left" in next_step(found, COURSE, UNIT, tmp_path)
+    record(tmp_path, UNIT, {QUESTION: {"passed": True}})
+    assert "`--answer 1`" in next_step(found, COURSE, UNIT, tmp_path)

@@ -145,7 +145,7 @@ def test_a_hint_and_the_map_come_from_the_repositorys_own_file(
     status, words = check("04", path, "--hint", "1")
     assert status == 0 and words.startswith("Hint 1 of 3: "), words
     status, words = check("04", path, "--hint", "1")
-    assert "Hint 2 of 3: The tensor of scores is not right" in words
+    assert "Hint 2 of 3: The tensor of scores should not equal" in words
     assert '"hints": 2' in (repository / "progress.json").read_text("utf-8")
     status, words = check()
     assert status == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -64,7 +66,8 @@ def test_a_wrong_value_has_no_line() -> None:
 
 def test_a_written_question_is_listed_in_its_place() -> None:
     lines = reported("def f(x):\n    y = x", failed(MESSAGE))
-    assert lines[-1] == "– 2. Why: a written answer, which no check reads"
+    assert lines[-1].startswith("– 2. Why: a written answer, which no check reads")
+    assert lines[-1].endswith("`--answer 2`")
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -76,3 +79,29 @@ def test_what_passes_with_the_courses_functions_is_counted_apart(count: int) -> 
     assert lines[0] == (
         f"✗ 1. One: 1 of {count + 1} {words} {count + 1} with the course's"
     )
+
+
+def test_a_missing_cell_is_named() -> None:
+    cells = [
+        new_markdown_cell("## 1. One"),
+        new_code_cell("", metadata={"nbgrader": {"grade_id": "one", "solution": True}}),
+    ]
+    notebook = new_notebook(cells=cells)
+    said = report([failed(MESSAGE)], notebook, ["one"], str, ["one"])
+    assert "not written yet, and its cell is missing" in said
+
+
+def test_an_exercise_that_uses_a_cell_that_is_not_python_points_there() -> None:
+    two = {"grade_id": "two", "solution": True}
+    cells = [
+        new_markdown_cell("## 1. One"),
+        new_code_cell(
+            "def f(x):\n    return (", metadata={"nbgrader": {**two, "grade_id": "one"}}
+        ),
+        new_markdown_cell("## 2. Two"),
+        new_code_cell("def g(x):\n    return f(x)", metadata={"nbgrader": two}),
+    ]
+    second = replace(failed("g is wrong."), exercise="two")
+    results = [failed("f is not defined."), second]
+    said = report(results, new_notebook(cells=cells), (), str)
+    assert said.splitlines()[-1] == "      → in exercise 1. One"

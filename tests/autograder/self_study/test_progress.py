@@ -27,7 +27,7 @@ def told(folder: Path, language: str = "en") -> list[str]:
 
 def test_without_a_file_the_first_unit_is_next(tmp_path: Path) -> None:
     lines = told(tmp_path)
-    assert len(lines) == 15
+    assert len(lines) == 16
     assert lines[3] == (
         "– 04 Scaled dot-product attention: 0 of 5 exercises, 0 of 85 points, "
         "about 70 minutes left"
