@@ -243,22 +243,36 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         y = post_norm(n2, y, looked_up)
         return post_norm(n3, y, feed_forward(y)), weights
 
-    def cross_first() -> tuple[Tensor, Tensor]:
-        looked_up, weights = layer.cross_attention(x, memory, memory, src_mask)
-        y = post_norm(n1, x, looked_up)
-        y = post_norm(n2, y, layer.self_attention(y, y, y, tgt_mask)[0])
-        return post_norm(n3, y, feed_forward(y)), weights
-
-    def feed_forward_first() -> tuple[Tensor, Tensor]:
-        y = post_norm(n1, x, feed_forward(x))
-        y = post_norm(n2, y, layer.self_attention(y, y, y, tgt_mask)[0])
-        looked_up, weights = layer.cross_attention(y, memory, memory, src_mask)
-        return post_norm(n3, y, looked_up), weights
+    def in_order(order: Sequence[int], norms: Sequence[int]) -> tuple[Tensor, Tensor]:
+        """Apply the sub-layers 0, 1 and 2 in another order, each with one norm."""
+        y, weights = x, x
+        for part, norm in zip(order, norms, strict=True):
+            output = feed_forward(y)
+            if part == 0:
+                output = layer.self_attention(y, y, y, tgt_mask)[0]
+            elif part == 1:
+                output, weights = layer.cross_attention(y, memory, memory, src_mask)
+            y = post_norm((n1, n2, n3)[norm], y, output)
+        return y, weights
 
     return {
         "a layer whose cross-attention swaps query and key": swapped,
-        "a layer that applies cross-attention before self-attention": cross_first,
-        "a layer whose feed-forward comes first": feed_forward_first,
+        "a layer that applies cross-attention before self-attention": partial(
+            in_order, (1, 0, 2), (0, 1, 2)
+        ),
+        "a layer that applies cross-attention, with its own normalisation, before "
+        "self-attention": partial(in_order, (1, 0, 2), (1, 0, 2)),
+        "a layer whose feed-forward comes first": partial(
+            in_order, (2, 0, 1), (0, 1, 2)
+        ),
+        "a layer whose feed-forward, with its own normalisation, comes first": partial(
+            in_order, (2, 0, 1), (2, 0, 1)
+        ),
+        "a layer whose feed-forward comes between the two attentions": partial(
+            in_order, (0, 2, 1), (0, 1, 2)
+        ),
+        "a layer whose feed-forward, with its own normalisation, comes between the two "
+        "attentions": partial(in_order, (0, 2, 1), (0, 2, 1)),
         "a layer that normalises before each sub-layer (pre-norm)": partial(
             pre_norm_layer, layer, given
         ),

@@ -84,6 +84,24 @@ decoder_layer.wrong(
     names="cross-attention before self-attention",
 )
 decoder_layer.wrong(
+    "cross-attention, with its own normalisation, before self-attention",
+    swap(
+        "add_norm2(x, look_up)",
+        "add_norm1(x, lambda z: self.self_attention(z, z, z, tgt_mask)[0])",
+    ),
+    swap(
+        "add_norm1(x, lambda y: self.self_attention(y, y, y, tgt_mask)[0])",
+        "add_norm2(x, look_up)",
+    ),
+    names="with its own normalisation, before",
+)
+decoder_layer.wrong(
+    "feed-forward between the two attentions",
+    swap("add_norm2(x, look_up)", "add_norm2(x, self.feed_forward)"),
+    swap("add_norm3(x, self.feed_forward)", "add_norm3(x, look_up)"),
+    names="between the two attentions",
+)
+decoder_layer.wrong(
     "the cross-attention's query and key swapped",
     swap("y, memory, memory, src_mask", "memory, y, y, None"),
     names="swaps query and key",
