@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
+
 from autograder.course import Course, Unit
 from autograder.publish.refusals import ASSISTANTS
 from autograder.translations import markdown
 from autograder.translations.feedback_catalogues import feedback_table
 from autograder.translations.unit_table import told_in_readme
+from autograder.unit import headings
 
 TEMPLATE = Path(__file__).with_name("templates") / "AGENTS.md"
 REMEDY = re.compile(r"[:;(`]")  # text after one of these describes the remedy
@@ -47,7 +50,11 @@ def _questions(course: Course, unit: Unit, language: str) -> str:
     told = told_in_readme(course, language)
     translated = feedback_table(course.root, language, unit.slug)
     path = course.checks_file(unit)
-    mistakes = named_mistakes(path.read_text("utf-8")) if path.is_file() else ()
+    checks = path.read_text("utf-8") if path.is_file() else ""
+    notebook = course.notebook(unit, language)
+    if not notebook.is_file():
+        notebook = course.release_notebook(unit)
+    titles = headings(nbformat.read(notebook, as_version=4))
     lines = [
         f"## {told('Questions')}",
         "",
@@ -57,24 +64,43 @@ def _questions(course: Course, unit: Unit, language: str) -> str:
         ),
         "",
     ]
-    for mistake in mistakes:
-        words = told("How would you notice {mistake}?")
-        lines.append(f"- {words.format(mistake=translated.get(mistake, mistake))}")
+    words = told("Which small example would show {mistake}?")
+    for exercise, mistakes in named_mistakes(checks).items():
+        lines += [f"### {titles.get(exercise, exercise)}", ""]
+        own = (translated.get(mistake, mistake) for mistake in mistakes)
+        lines += [*(f"- {words.format(mistake=mistake)}" for mistake in own), ""]
     return "\n".join(lines)
 
 
-def named_mistakes(checks: str) -> list[str]:
-    """Return the mistakes that a module of checks can name, in its order.
+def named_mistakes(checks: str) -> dict[str, list[str]]:
+    """Return the mistakes that a module of checks can name, by exercise.
 
-    Names that also describe the remedy are left out.
+    A mistake belongs to the exercise whose check comes next. Names that also describe
+    the remedy are left out.
     """
+    tree = ast.parse(checks)
     places = {
         node.value: node.lineno
-        for node in _phrases(ast.parse(checks))
+        for node in _phrases(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     named = [text for text in places if " " in text and not REMEDY.search(text)]
-    return sorted(named, key=lambda text: places[text])
+    ends = sorted(_ends_of_checks(tree))
+    found: dict[str, list[str]] = {}
+    for text in sorted(named, key=lambda text: places[text]):
+        exercise = next((name for end, name in ends if end >= places[text]), None)
+        found.setdefault(exercise or ends[-1][1], []).append(text)
+    return found
+
+
+def _ends_of_checks(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the last line and the exercise of each check."""
+    for node in tree.body:
+        for one in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
+            if isinstance(one, ast.Call) and isinstance(one.func, ast.Name):
+                name = one.args[0] if one.args else None
+                if one.func.id == "check" and isinstance(name, ast.Constant):
+                    yield node.end_lineno or node.lineno, str(name.value)
 
 
 def _phrases(tree: ast.Module) -> Iterator[ast.AST | None]:

@@ -29,9 +29,15 @@ def mistakes(x):
     return named | {"shape": (2, 3), "the first kind": "a text"}
 
 
+@check("sum", share=1)
 def test_it(student):
     fail("No.", mistake="NaN in the sum")
     fail("No.", mistake=f"the value {student}")
+
+
+@check("mean", share=1)
+def test_more(student):
+    fail("No.", mistake="the sum of both")
 """
 
 
@@ -65,11 +71,10 @@ def test_the_switch_is_true_or_false(pocket: Course) -> None:
 
 
 def test_mistakes_are_questions_and_those_with_a_remedy_are_left_out() -> None:
-    assert named_mistakes(CHECKS) == [
-        "the sum of the squares",
-        "the product",
-        "NaN in the sum",
-    ]
+    assert named_mistakes(CHECKS) == {
+        "sum": ["the sum of the squares", "the product", "NaN in the sum"],
+        "mean": ["the sum of both"],
+    }
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -78,7 +83,7 @@ def test_each_unit_has_questions_and_no_line_of_an_answer(
     unit: Unit, language: str
 ) -> None:
     text = assistants_pages(WHOLE, unit, language, True)["AGENTS.md"]
-    asks = {"en": "How would you notice", "ko": "어떻게 알아차릴 수 있습니까?"}
+    asks = {"en": "Which small example would show", "ko": "어떤 작은 예를 쓰면"}
     assert text.count(asks[language]) > 20
     shown = "".join(text.split())
     for module in unit.modules:
@@ -101,10 +106,10 @@ def test_a_page_that_quotes_a_private_line_is_refused(
     one = next(secret)
     line = max(one.lines, key=len)
     page, folder = tmp_path / "public" / name, tmp_path / "public"
-    write(page, f"- How would you notice that {line}?\n")
+    write(page, f"- Which small example would show that {line}?\n")
     found = [str(problem) for problem in private_things(course, folder, more)]
     assert any(f"quotes {one.name}" in problem for problem in found), found
-    write(page, "- How would you notice the sum of the squares?\n")
+    write(page, "- Which small example would show the sum of the squares?\n")
     assert not private_things(course, folder, more)
 
 
