@@ -39,14 +39,17 @@ HALVES = {
     "dilated_convolution": (61, 67),
     "separable_convolution": (71, 73),
 }
-PER_CENT = "the rate in per cent"
+PER_CENT = "the rate as a percentage"
 NO_NUMBER = "something other than a number"
-ON_CPU = "a mask on the CPU, whatever the device: made there, or kept from another call"
+ON_CPU = (
+    "a mask on the CPU regardless of the device: created there or kept "
+    "from another call"
+)
 Links = set[tuple[int, int]]
 
 
 def distinct(draw, count: int, items=PRIMES) -> list[int]:
-    """Draw different sizes, none of which divides another."""
+    """Draw distinct sizes, none of which divides another."""
     left, chosen = list(items), []
     for _ in range(count):
         chosen.append(draw.choice(left))
@@ -60,24 +63,25 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
     """Name the mistake in the multiply-adds of an attention."""
     attention = {
-        "half of the count: the weighted sum of the values costs as much again": (
-            n * n * d
-        ),
-        "the count with the four projections, which Table 1 leaves out": (
+        "half of the count: the weighted sum of the values costs as much "
+        "as the scores": (n * n * d),
+        "the count with the four projections, which Table 1 does not include": (
             2 * n * n * d + 4 * n * d * d
         ),
         "the count of a recurrent layer": 2 * n * d * d,
-        "n² · d², as if each score cost a matrix": n * n * d * d,
-        "the count for all n keys, where only r are attended to": 2 * n * n * d,
+        "n² · d², as if each score cost d² multiply-adds": n * n * d * d,
+        "the count for all n keys, although each query attends to only r": 2
+        * n
+        * n
+        * d,
     }
     restricted = {
-        "half of the count: the weighted sum of the values costs as much again": (
-            w * n * d
-        ),
-        "r² · d: r queries, where all n positions ask": 2 * w * w * d,
-        "the count with d² in place of d": 2 * w * n * d * d,
-        "the count of the neighbours that exist at the ends": _existing(n, d, w),
-        "the count with (r - 1) / 2 in place of r neighbours": (w - 1) * n * d,
+        "half of the count: the weighted sum of the values costs as much "
+        "as the scores": (w * n * d),
+        "r² · d: only r queries, although all n positions are queries": 2 * w * w * d,
+        "the count with d² instead of d": 2 * w * n * d * d,
+        "the count of only the existing neighbours at the ends": _existing(n, d, w),
+        "the count with (r - 1) / 2 neighbours instead of r": (w - 1) * n * d,
         "the count of full attention": 2 * n * n * d,
     }
     return {"self_attention": attention, "restricted_attention": restricted}
@@ -88,28 +92,27 @@ def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
-        "the count without the product U h of the first state": (2 * n - 1) * d * d,
-        "the count with d in place of d²": 2 * n * d,
+        "the count without the product U h for the first state": (2 * n - 1) * d * d,
+        "the count with d instead of d²": 2 * n * d,
     }
     convolution = {
         "the count without the width k of the kernel": n * d * d,
-        "the count with d in place of d²: each channel of the kernel sees all d": (
-            w * n * d
-        ),
-        "the count with k² in place of k": w * w * n * d * d,
+        "the count with d instead of d²: each output channel uses all d "
+        "input channels": (w * n * d),
+        "the count with k² instead of k": w * w * n * d * d,
         "the count of a separable convolution": w * n * d + n * d * d,
-        "the count without the positions whose kernel sticks out": (
+        "the count without the positions whose kernel extends past the ends": (
             w * (n - w + 1) * d * d
         ),
-        "twice the count, as for two products": 2 * w * n * d * d,
+        "twice the count, as if there were two products": 2 * w * n * d * d,
     }
     separable = {
-        "the count of the kernels alone: the d x d matrix is missing": w * n * d,
-        "the count of the d x d matrix alone: the kernels are missing": n * d * d,
-        "the product of the two parts, which are added": w * n * d * n * d * d,
+        "the count of only the kernels: the d x d matrix is missing": w * n * d,
+        "the count of only the d x d matrix: the kernels are missing": n * d * d,
+        "the product of the two parts instead of their sum": w * n * d * n * d * d,
         "the count of a convolution that is not separable": w * n * d * d,
-        "a kernel shared by all channels": w * n + n * d * d,
-        "the count of the matrix once, not at each position": w * n * d + d * d,
+        "the count with one kernel shared by all channels": w * n + n * d * d,
+        "the count with the matrix only once, not at each position": w * n * d + d * d,
     }
     return {
         "recurrent": recurrent,
@@ -124,21 +127,21 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
     named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
-        "twice the count: a multiply-add counts as one, not as two operations": (
+        "twice the count: a multiply-add counts as one operation, not as two": (
             2 * right
         ),
-        "the count with n and d exchanged": reference.layer_cost(kind, d, n, w),
-        "the count with a width of 3, whatever `width` is": reference.layer_cost(
+        "the count with n and d swapped": reference.layer_cost(kind, d, n, w),
+        "the count with a width of 3, regardless of `width`": reference.layer_cost(
             kind, n, d, 3
         ),
-        "the count with an even width made odd": reference.layer_cost(
+        "the count with an even width rounded up to an odd one": reference.layer_cost(
             kind, n, d, w // 2 * 2 + 1
         ),
         "the count for one position, not for all n": right // n,
-        "the length n alone": n,
+        "only the length n": n,
     }
     cut = {
-        "the count with a width no longer than the sentence: count all k or r": (
+        "the count with the width limited to the sentence length: count all k or r": (
             reference.layer_cost(kind, n, d, min(n, w))
         ),
     }
@@ -146,7 +149,7 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
 
 
 def telling(named: dict[str, Any], right: Any) -> dict[str, Any]:
-    """Keep the mistakes whose value differs from all others, and from the right one."""
+    """Keep the mistakes whose value differs from all other values and the right one."""
     values = [*named.values(), right]
     return {phrase: value for phrase, value in named.items() if values.count(value) < 2}
 
@@ -176,13 +179,13 @@ def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
 
 
 def as_number(got: Any) -> Any:
-    """Return the number in a tensor of one number, and any other value unchanged."""
+    """Return the number in a tensor with one number, or any other value unchanged."""
     is_one = isinstance(got, torch.Tensor) and got.numel() == 1
     return got.item() if is_one else got
 
 
 def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
-    """Compare numbers, or lists of them, exactly. A tensor may hold the number."""
+    """Compare numbers or lists of numbers exactly. A tensor may contain the number."""
     got = as_number(got)
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
@@ -219,13 +222,14 @@ def test_cost_of_separable(student, draw):
     expect_costs(student, draw, "separable_convolution", "separable_convolution")
 
 
-@check("layer-cost", share=1, title="Short sentences, and a width that is not given")
+@check("layer-cost", share=1, title="Short sentences, and the default width")
 def test_cost_of_other_sizes(student, draw):
     d = draw.choice((29, 31, 37))
     for kind in reference.LAYER_KINDS:
         long = partial(expect_cost, student, kind, 16, d, 7)
         with blame(
-            "code that counts on a sentence longer than the width: all k or r count",
+            "code that works only if the sentence is longer than the width: "
+            "count all k or r",
             long,
         ):
             got = student.layer_cost(kind, 2, d, 7)
@@ -241,18 +245,18 @@ def test_cost_of_other_sizes(student, draw):
             named = cost_mistakes(kind, 10, d, 3)
             what = Phrase("The cost of {kind} with the default width", kind)
             expect_whole(got, want, what, named)
-        with blame("code that counts on sizes above 1", long):
+        with blame("code that works only for sizes above 1", long):
             for sizes in ((1, d, 7), (16, 1, 7), (16, d, 1), (1, 1, 1)):
                 expect_cost(student, kind, *sizes)
         if "convolution" in kind:
             expect_cost(student, kind, 16, d, 8)
 
 
-@check("layer-cost", share=1, title="Large sizes, counted exactly")
+@check("layer-cost", share=1, title="Exact counts for large sizes")
 def test_cost_of_large_sizes(student):
     for kind in reference.LAYER_KINDS:
         usual = partial(expect_cost, student, kind, 16, 5, 7)
-        words = "numbers of too few digits: count with Python's integers"
+        words = "numbers with too few digits: use Python's integers"
         with blame(words, usual):
             got = student.layer_cost(kind, 65_537, 4_099, 9)
             want = reference.layer_cost(kind, 65_537, 4_099, 9)
@@ -268,14 +272,14 @@ def expect_counts_anew(
     calls: Sequence[tuple],
     what: str,
 ) -> None:
-    """Fail unless each call counts for its own arguments, and leaves no traces.
+    """Fail unless each call uses only its own arguments and leaves no traces.
 
     Args:
         student: the fixture.
         function: the student's function.
         right: the trusted function.
         calls: the arguments. Each call differs from the one before in one argument.
-        what: a name of the count.
+        what: the name of the count.
     """
     results = student.calls_in_turn(function, *calls)
     earlier: dict[str, Any] = {}
@@ -290,7 +294,7 @@ def expect_counts_anew(
 
 
 def there_and_back(steps: Sequence[tuple]) -> list[tuple]:
-    """Put each kind before arguments. Every second kind takes them in reverse order."""
+    """Combine each kind with the sizes, in reverse order for every second kind."""
     return [
         (kind, *sizes)
         for number, kind in enumerate(reference.LAYER_KINDS)
@@ -326,15 +330,15 @@ def path_mistakes(kind: str, w: int) -> Steps:
     """Name the mistake in a number of steps."""
     named = {
         "self_attention": {
-            "the number of positions between the two": lambda n: n - 1,
-            "0: a position that sees another takes one step": lambda n: 0,
+            "the distance between the two positions": lambda n: n - 1,
+            "0: a direct connection between two positions is one step": lambda n: 0,
             "the number of positions": lambda n: n,
         },
         "recurrent": {
-            "the number of positions: from the first to the last it is one step less": (
+            "the number of positions, although the path is one step shorter": (
                 lambda n: n
             ),
-            "1: the layer is one, but the state takes a step for each position": (
+            "1: it is one layer, but the state takes one step per position": (
                 lambda n: 1
             ),
             "the number of positions strictly between the two": lambda n: n - 2,
@@ -345,7 +349,7 @@ def path_mistakes(kind: str, w: int) -> Steps:
         "separable_convolution": convolution_paths(w),
     }
     right = {
-        "the result with a width of 3, whatever `width` is": lambda n: (
+        "the result with a width of 3, regardless of `width`": lambda n: (
             reference.path_length(kind, n, 3)
         ),
     }
@@ -356,17 +360,17 @@ def restricted_paths(w: int) -> Steps:
     """Name the mistake in the steps of restricted attention."""
     side = (w - 1) // 2
     return {
-        "n / r, rounded up: a step leads to (r - 1) / 2 positions on one side": (
+        "n / r, rounded up: a step reaches (r - 1) / 2 positions on one side": (
             lambda n: math.ceil(n / w)
         ),
         "steps of r positions": lambda n: math.ceil((n - 1) / w),
-        "steps of r - 1 positions: that is both sides together": (
+        "steps of r - 1 positions: that counts both sides together": (
             lambda n: math.ceil((n - 1) / (w - 1))
         ),
-        "n / ((r - 1) / 2), rounded up: the way is n - 1 positions long": (
+        "n / ((r - 1) / 2), rounded up: the path is n - 1 positions long": (
             lambda n: math.ceil(n / side)
         ),
-        "the result rounded down: the last step counts too": (
+        "the result rounded down: a partial last step counts too": (
             lambda n: (n - 1) // side
         ),
         "the result without rounding": lambda n: (n - 1) / side,
@@ -379,42 +383,46 @@ def convolution_paths(w: int) -> Steps:
     """Name the mistake in the steps of convolutions, dense or separable."""
     side = (w - 1) // 2
     return {
-        "n / k, rounded up: a step leads k - 1 positions back": (
+        "n / k, rounded up: a step reaches back k - 1 positions": (
             lambda n: math.ceil(n / w)
         ),
         "steps of k positions": lambda n: math.ceil((n - 1) / w),
-        "n / (k - 1), rounded up: the way is n - 1 positions long": (
+        "n / (k - 1), rounded up: the path is n - 1 positions long": (
             lambda n: math.ceil(n / (w - 1))
         ),
-        "steps of (k - 1) / 2 positions, as if the kernel saw both sides": (
+        "steps of (k - 1) / 2 positions, as if the kernel covered both sides": (
             lambda n: math.ceil((n - 1) / side)
         ),
-        "the result rounded down: the last step counts too": (
+        "the result rounded down: a partial last step counts too": (
             lambda n: (n - 1) // (w - 1)
         ),
         "the result without rounding": lambda n: (n - 1) / (w - 1),
-        "the number of positions between the two": lambda n: n - 1,
-        "the layers of a dilated convolution": lambda n: layers_of_dilated(n, w),
+        "the distance between the two positions": lambda n: n - 1,
+        "the number of layers of a dilated convolution": lambda n: layers_of_dilated(
+            n, w
+        ),
     }
 
 
 def dilated_paths(w: int) -> Steps:
     """Name the mistake in the layers of dilated convolutions."""
     return {
-        "the layers of a convolution that is not dilated": (
+        "the number of layers of a convolution that is not dilated": (
             lambda n: math.ceil((n - 1) / (w - 1))
         ),
         "the logarithm rounded down": lambda n: math.floor(math.log(n) / math.log(w)),
         "the logarithm without rounding": lambda n: math.log(n, w),
         "the logarithm to the base 2": lambda n: math.ceil(math.log2(n)),
         "the natural logarithm, rounded up": lambda n: math.ceil(math.log(n)),
-        "the logarithm of n - 1: l layers see k^l positions": lambda n: max(
+        "the logarithm of n - 1: l layers reach k^l positions": lambda n: max(
             1, layers_of_dilated(n - 1, w)
         ),
-        "one layer too many at powers of k, as by an inexact logarithm": lambda n: (
+        "one layer too many at powers of k, as from an inexact logarithm": lambda n: (
             layers_of_dilated(n + 1, w)
         ),
-        "the layers with a dilation of 2^l, whatever k is": lambda n: _doubled(n, w),
+        "the number of layers with a dilation of 2^l, regardless of k": lambda n: (
+            _doubled(n, w)
+        ),
         "the result with one layer too many": lambda n: layers_of_dilated(n, w) + 1,
         "n / k, rounded up": lambda n: math.ceil(n / w),
         "the sum of the dilations, not the number of layers": lambda n: sum(
@@ -432,7 +440,7 @@ def _doubled(n: int, k: int) -> int:
 
 
 def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[float]]:
-    """Compute the results of each mistake for these lengths, where they are defined."""
+    """Compute each mistake's results for these lengths, unless they are undefined."""
     want = [reference.path_length(kind, n, width) for n in lengths]
     found = {}
     for phrase, function in path_mistakes(kind, width).items():
@@ -456,14 +464,14 @@ def expect_paths(
     want = [reference.path_length(kind, n, width) for n in lengths]
     different = {**(named or {}), **wrong_paths(kind, lengths, width)}
     for value in got:
-        expect_whole(value, value, Phrase("The path of {kind}", kind), {})
+        expect_whole(value, value, Phrase("The path length of {kind}", kind), {})
     if kind != "self_attention" and len(lengths) > 2:
         different["the same number for every length"] = got[:1] * len(got)
-    expect_equal(got, want, Phrase("The path of {kind}", kind), different)
+    expect_equal(got, want, Phrase("The path length of {kind}", kind), different)
 
 
 def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
-    """Draw lengths at which a step ends exactly, just before or just after the end.
+    """Draw lengths that end exactly at a step, just before it, or just after it.
 
     The shorter lengths need fewer steps than `below`.
     """
@@ -472,19 +480,27 @@ def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
     return [whole - 1, whole, whole + 1, width * draw.integer(4, below) + 1, 2, long]
 
 
-@check("path-length", share=1, title="Self-attention: one step, always", form=True)
+@check("path-length", share=1, title="Self-attention: always one step", form=True)
 def test_path_of_self_attention(student, draw):
     lengths = [2, draw.integer(5, 20), 1000]
     expect_paths(student, "self_attention", lengths, 5)
 
 
-@check("path-length", share=1, title="A recurrent layer: a step from state to state")
+@check(
+    "path-length",
+    share=1,
+    title="A recurrent layer: one step from each state to the next",
+)
 def test_path_of_recurrent(student, draw):
     lengths = [2, draw.integer(5, 20), draw.integer(30, 50)]
     expect_paths(student, "recurrent", lengths, 6)  # used by no other kind
 
 
-@check("path-length", share=2, title="Restricted attention: half of r to either side")
+@check(
+    "path-length",
+    share=2,
+    title="Restricted attention: (r - 1) / 2 positions on each side",
+)
 def test_path_of_restricted_attention(student, draw):
     width = draw.choice([9, 11, 19])  # used by no other kind
     lengths = telling_lengths(draw, width, (width - 1) // 2)
@@ -494,15 +510,15 @@ def test_path_of_restricted_attention(student, draw):
 @check(
     "path-length",
     share=2,
-    title="Convolutions, separable or not: they reach back k - 1 positions",
+    title="Convolutions, separable or not, reach back k - 1 positions",
 )
 def test_path_of_convolutions(student, draw):
     for kind in ("convolution", "separable_convolution"):
-        width = draw.choice([13, 15, 17])  # with 5, half of it gives the same as with 3
+        width = draw.choice([13, 15, 17])  # not 5: half of 5 gives the result for 3
         lengths = telling_lengths(draw, width, width - 1)
         expect_paths(student, kind, lengths, width)
-        lengths = telling_lengths(draw, 8, 7, below=6)  # except 2, none of the first's
-        words = "steps of k positions where k is even, though not where it is odd"
+        lengths = telling_lengths(draw, 8, 7, below=6)  # none of the first but 2
+        words = "steps of k positions if k is even, but not if k is odd"
         as_odd: dict[str, list[float]] = {
             words: [math.ceil((n - 1) / 8) for n in lengths]
         }
@@ -517,12 +533,12 @@ def test_path_of_dilated_convolution(student, draw):
     expect_paths(student, "dilated_convolution", lengths, width)
 
 
-@check("path-length", share=1, title="Exactly at a power of k, however large")
+@check("path-length", share=1, title="Lengths at powers of k, including large ones")
 def test_path_at_powers(student):
     for width, power in ((5, 3), (6, 3), (3, 5), (8, 3), (10, 3), (7, 6)):
         lengths = [width**power, width**power + 1]
         expect_paths(student, "dilated_convolution", lengths, width)
-    words = "a logarithm rounded to some digits, or made less: count with whole numbers"
+    words = "a logarithm that is rounded or slightly reduced: use whole numbers"
     usual = partial(expect_paths, student, "dilated_convolution", [63, 64, 65], 4)
     with blame("a bound on the number of layers", usual):
         for width, layers in ((2, 40), (3, 20)):
@@ -531,7 +547,7 @@ def test_path_at_powers(student):
             expect_paths(student, "dilated_convolution", large, width, named)
 
 
-@check("path-length", share=1, title="The smallest widths, and a width not given")
+@check("path-length", share=1, title="The smallest widths, and the default width")
 def test_path_of_smallest_widths(student, draw):
     n = draw.integer(10, 30)
     for kind in ("convolution", "dilated_convolution", "separable_convolution"):
@@ -548,7 +564,7 @@ def test_path_of_smallest_widths(student, draw):
             expect_whole(
                 got,
                 want,
-                Phrase("The path of {kind} with the default width", kind),
+                Phrase("The path length of {kind} with the default width", kind),
                 wrong,
             )
 
@@ -559,7 +575,7 @@ def test_path_of_each_call(student):
     # position. The longest is short enough for recursive code.
     calls = there_and_back([(241, 13), (241, 17), (337, 17)])
     function, right = student.path_length, reference.path_length
-    expect_counts_anew(student, function, right, calls, "the path")
+    expect_counts_anew(student, function, right, calls, "the path length")
 
 
 # --- restricted_mask --------------------------------------------------------------
@@ -586,24 +602,24 @@ def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
     """Name bands of a wrong width, and their opposites."""
     away, side = offsets(n).abs(), (r - 1) // 2
     return {
-        "a band of r positions to either side: r counts both sides and the token": (
+        "a band of r positions on each side: r counts both sides and the token": (
             away <= r
         ),
-        "a band of r - 1 positions to either side: r counts both sides": away <= r - 1,
-        "a band that is too narrow by one on either side (`<` where `<=` is meant)": (
+        "a band of r - 1 positions on each side: r counts both sides": away <= r - 1,
+        "a band that is one position too narrow on each side (`<` instead of `<=`)": (
             away < side
         ),
-        "a band that is too wide by one on either side": away <= side + 1,
-        "the opposite: True where the key is not a neighbour": away > side,
-        "the opposite: True far away, and at the edge of the band": away >= side,
-        "positions of 8 bits, which go on at -128 behind 127": (
+        "a band that is one position too wide on each side": away <= side + 1,
+        "the opposite: True for keys that are not neighbours": away > side,
+        "the opposite: True outside the band and at its edge": away >= side,
+        "8-bit positions, which wrap from 127 to -128": (
             offsets(n).to(torch.int8).abs() <= side
         ),
     }
 
 
 def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name bands that are not symmetric, or have no middle."""
+    """Name bands that are not symmetric or lack the diagonal."""
     offset, side = offsets(n), (r - 1) // 2
     band = offset.abs() <= side
     return {
@@ -624,7 +640,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name masks that are not a band, because of their ends or their shape."""
+    """Name masks that are not a band because of their ends or their shape."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -633,20 +649,20 @@ def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
         "blocks of r tokens, not neighbourhoods": (
             place[:, None] // r == place[None, :] // r
         )[None, None],
-        "r keys for every query, shifted at the ends: there are fewer there": window[
-            None, None
-        ],
+        "r keys for every query, shifted at the ends, where there should "
+        "be fewer keys": window[None, None],
         "a band whose first rows are empty: a slice with a negative start counts from "
         "the end": band & (place[:, None] >= side),
-        "a band that goes on at the other end, as on a ring": band | (away >= n - side),
+        "a band that continues at the other end, as on a ring": band
+        | (away >= n - side),
         "a mask that hides nothing": torch.ones_like(band),
-        "a mask of the shape (t, t); here it is (1, 1, t, t)": band[0, 0],
-        "a mask of the shape (1, t, t); here it is (1, 1, t, t)": band[0],
+        "a mask of the shape (t, t) instead of (1, 1, t, t)": band[0, 0],
+        "a mask of the shape (1, t, t) instead of (1, 1, t, t)": band[0],
     }
 
 
 def expect_band(student, n: int, r: int) -> None:
-    """Compare the student's mask with the right one, for a t far above r."""
+    """Compare the student's mask with the right one, for a t much larger than r."""
     got = student.restricted_mask(n, r)
     if not isinstance(got, torch.Tensor):
         fail(
@@ -666,14 +682,16 @@ def test_restricted_shape(student, draw):
     expect_shape(student.restricted_mask(n, 3), (1, 1, n, n), "The restricted mask")
 
 
-@check("restricted-mask", share=3, title="r positions, the token in the middle")
+@check("restricted-mask", share=3, title="r positions with the token in the middle")
 def test_restricted_values(student, draw):
     for r, n in ((5, draw.integer(11, 15)), (7, draw.integer(16, 20))):
         expect_band(student, n, r)
 
 
 @check(
-    "restricted-mask", share=1, title="The same length, a different r; a long sentence"
+    "restricted-mask",
+    share=1,
+    title="The same length with a different r, and a long sentence",
 )
 def test_restricted_each_call(student):
     n = 37  # used by no other check
@@ -687,10 +705,10 @@ def test_restricted_each_call(student):
         want = reference.restricted_mask(length, r)
         named = {**earlier, **band_mistakes(length, r)}
         expect_mask(then, want, "The restricted mask", named)
-        expect_mask(now, want, "The mask, after further calls,", {})
+        expect_mask(now, want, "The mask after further calls", {})
         earlier = {KEPT: want}
     expect_no_traces(student, student.restricted_mask, *calls[0], still=True)
-    with blame("a table of too few positions", partial(expect_band, student, n, 5)):
+    with blame("a table with too few positions", partial(expect_band, student, n, 5)):
         expect_band(student, 1030, 5)
 
 
@@ -699,7 +717,7 @@ def test_restricted_extremes(student, draw):
     n = draw.integer(4, 8)
     for length, r in ((n, 1), (n, 2 * n + 3), (1, 3), (n, n + 1 - n % 2)):
         with blame(
-            "code that counts on 1 < r < t", partial(expect_band, student, 26, 5)
+            "code that works only for 1 < r < t", partial(expect_band, student, 26, 5)
         ):
             got = student.restricted_mask(length, r)
             want = reference.restricted_mask(length, r)  # too small to tell mistakes
@@ -709,15 +727,15 @@ def test_restricted_extremes(student, draw):
 
 
 def expect_worked_out(mask: torch.Tensor) -> None:
-    """Fail if a mask is the same in all places. Other checks compare the places."""
+    """Fail if a mask has one value everywhere. Other checks compare the entries."""
     if bool(mask.all()) or not bool(mask.any()):
         fail(
-            "The restricted mask is the same in all places.",
+            "The restricted mask has the same value everywhere.",
             mistake="a mask that hides nothing, or everything",
         )
 
 
-@check("restricted-mask", share=1, title="The mask holds bools", form=True)
+@check("restricted-mask", share=1, title="The mask contains bools", form=True)
 def test_restricted_is_bool(student, draw):
     mask = student.restricted_mask(draw.integer(4, 8), 3)
     expect_bool(mask, "The restricted mask")
@@ -727,7 +745,7 @@ def test_restricted_is_bool(student, draw):
 @check(
     "restricted-mask",
     share=1,
-    title="It is made on the requested device",
+    title="The mask is on the requested device",
     form=True,
 )
 def test_restricted_device(student):
@@ -749,7 +767,7 @@ def test_restricted_device(student):
 
 
 def draw_links(draw, count: int, low: int = 0) -> Links:
-    """Draw different links of a sentence. No number is below `low`."""
+    """Draw distinct links of a sentence. No index is below `low`."""
     order = draw.uniform(30).argsort()[:count] + low
     return {(int(number) // 8, int(number) % 8) for number in order}
 
@@ -768,28 +786,28 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
         return 1 - 2 * precision * recall / (precision + recall)
 
     return {
-        "1 minus the rate: how good, not how bad": lambda: 1 - right,
+        "1 minus the rate, which measures quality instead of error": lambda: 1 - right,
         PER_CENT: lambda: 100 * right,
-        "the share of the predicted links that are not possible": lambda: (
+        "the fraction of predicted links that are not possible": lambda: (
             1 - len(a & p) / len(a)
         ),
-        "the share of the sure links that were not found": lambda: (
+        "the fraction of sure links that were not found": lambda: (
             1 - len(a & s) / len(s)
         ),
-        "the share of the predicted links that are not sure": lambda: (
+        "the fraction of predicted links that are not sure": lambda: (
             1 - len(a & s) / len(a)
         ),
-        "the rate with S and P exchanged": lambda: 1 - both / (len(a) + len(p)),
+        "the rate with S and P swapped": lambda: 1 - both / (len(a) + len(p)),
         **numerator_mistakes(a, s, p),
         **denominator_mistakes(a, s, p),
         "1 minus the harmonic mean of precision and recall": harmonic,
         "1 minus the arithmetic mean of precision and recall": lambda: (
             1 - (len(a & p) / len(a) + len(a & s) / len(s)) / 2
         ),
-        "the rate with unions in place of intersections": lambda: (
+        "the rate with unions instead of intersections": lambda: (
             1 - (len(a | s) + len(a | p)) / (len(a) + len(s))
         ),
-        "the whole part alone (`//` where `/` is meant)": lambda: (
+        "only the integer part (`//` instead of `/`)": lambda: (
             1 - both // (len(a) + len(s))
         ),
         "the rate rounded to two digits": lambda: round(right, 2),
@@ -799,19 +817,19 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
     """Name rates with wrong links in the numerator."""
     return {
-        "the rate without the possible links: 2 |A ∩ S| above the line": lambda: (
+        "the rate without the possible links: 2 |A ∩ S| in the numerator": lambda: (
             1 - 2 * len(a & s) / (len(a) + len(s))
         ),
-        "the rate with 2 |A ∩ P| above the line": lambda: (
+        "the rate with 2 |A ∩ P| in the numerator": lambda: (
             1 - 2 * len(a & p) / (len(a) + len(s))
         ),
         "the rate without possible links: 2 |A ∩ P| / (|A| + |P|)": lambda: (
             1 - 2 * len(a & p) / (len(a) + len(p))
         ),
-        "the rate with |A ∩ S| alone above the line": lambda: (
+        "the rate with only |A ∩ S| in the numerator": lambda: (
             1 - len(a & s) / (len(a) + len(s))
         ),
-        "the rate with |A ∩ P| alone above the line, or with P without S": lambda: (
+        "the rate with only |A ∩ P| in the numerator, or with P without S": lambda: (
             1 - len(a & p) / (len(a) + len(s))
         ),
     }
@@ -821,15 +839,15 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
     """Name rates with wrong links in the denominator."""
     both = len(a & s) + len(a & p)
     return {
-        "the rate divided by the links that are in A or in S": lambda: (
+        "the rate divided by the number of links in A or in S": lambda: (
             1 - both / len(a | s)
         ),
-        "the share of A or S that is not in both (Jaccard's)": lambda: (
+        "Jaccard's distance: the fraction of A ∪ S that is not in both": lambda: (
             1 - len(a & s) / len(a | s)
         ),
-        "the rate with |S| below the line alone": lambda: 1 - both / len(s),
-        "the rate with |A| below the line alone": lambda: 1 - both / len(a),
-        "the rate with brackets missing: all of |A| + |S| stands below the line": (
+        "the rate with only |S| in the denominator": lambda: 1 - both / len(s),
+        "the rate with only |A| in the denominator": lambda: 1 - both / len(a),
+        "the rate without parentheses: all of |A| + |S| belongs in the denominator": (
             lambda: 1 - both / len(a) + len(s)
         ),
         "the rate divided by |A| + |S| + |P|": lambda: (
@@ -839,7 +857,7 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def rounded(right: float) -> dict[str, float]:
-    """Name right rates that are rounded."""
+    """Name rates that are right but rounded."""
     return {
         "the rate rounded to three digits": round(right, 3),
         "the rate rounded to four digits": round(right, 4),
@@ -887,7 +905,7 @@ def compare_rate(
 
 
 def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
-    """Return the student's rate of right links and of no links, if both are equal."""
+    """Return the student's rate for right links if it equals that for wrong links."""
     others = {(i + 100, j) for i, j in predicted}
     none = student.alignment_error_rate(others, sure, possible)
     every = student.alignment_error_rate(sure, sure, possible)
@@ -900,63 +918,76 @@ def test_rate_of_links(student, draw):
         expect_rate(student, sets, "The alignment error rate")
 
 
-@check("alignment-error-rate", share=1, title="Perfect is 0, nothing in common is 1")
+@check(
+    "alignment-error-rate",
+    share=1,
+    title="0 for a perfect alignment, 1 for no common links",
+)
 def test_rate_of_extremes(student, draw):
     sure = draw_links(draw, 6)
     possible = sure | draw_links(draw, 9)
-    expect_rate(student, (sure, sure, possible), "The rate of the sure links")
-    expect_rate(student, (possible, sure, possible), "The rate of the possible links")
+    expect_rate(
+        student, (sure, sure, possible), "The rate if we predict the sure links"
+    )
+    expect_rate(
+        student, (possible, sure, possible), "The rate if we predict the possible links"
+    )
     others = {(i + 100, j) for i, j in sure}
-    expect_rate(student, (others, sure, possible), "The rate of other links")
+    expect_rate(
+        student, (others, sure, possible), "The rate if we predict only other links"
+    )
 
 
-@check("alignment-error-rate", share=1, title="No link predicted, or none sure")
+@check("alignment-error-rate", share=1, title="No predicted links, or no sure links")
 def test_rate_of_nothing(student, draw):
     links = (draw_links(draw, 6) | {(2, 5)}) - {(5, 2)}
     others = set(sorted(links)[:4]) | {(i + 100, j) for i, j in links} | {(5, 2)}
-    nothing = {PER_CENT: 100.0, "0: of no links none is right, so the rate is 1": 0.0}
+    nothing = {
+        PER_CENT: 100.0,
+        "0, although the rate is 1 if nothing is predicted": 0.0,
+    }
     with blame_division("predicted"):
         got = student.alignment_error_rate(set(), links, links)
-        expect_close(got, 1.0, "The rate of no links", nothing)
+        expect_close(got, 1.0, "The rate if we predict no links", nothing)
     with blame_division("sure"):
         got = student.alignment_error_rate(others, set(), links)
         want = reference.alignment_error_rate(others, set(), links)
         named = {
             PER_CENT: 100 * want,
-            "1, as if possible links did not count where none is sure": 1.0,
-            "0, as if nothing were wrong where no link is sure": 0.0,
-            "the rate with all possible links for sure ones, where none is sure": (
+            "1, as if possible links did not count if no link is sure": 1.0,
+            "0, as if nothing could be wrong if no link is sure": 0.0,
+            "the rate with all possible links taken as sure if no link is sure": (
                 reference.alignment_error_rate(others, links, links)
             ),
         }
-        expect_close(got, want, "The rate where no link is sure", named)
+        expect_close(got, want, "The rate if no link is sure", named)
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
-    """Report a division by 0 in code that counts only one kind of links."""
+    """Report a division by 0 in code that uses the number of only one kind of links."""
     mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 
 
 @check(
-    "alignment-error-rate", share=1, title="Links of any kind; sets stay as they were"
+    "alignment-error-rate", share=1, title="Links of any type; the sets do not change"
 )
 def test_rate_leaves_its_input(student, draw):
     pairs = links_of(draw.fixed(23), 5, 12)
     sets = tuple({(7, i, j, "word") for i, j in links} for links in pairs)
     usual = partial(expect_rate, student, pairs, "The alignment error rate")
-    with blame("code that counts on links of two numbers", usual):
+    with blame("code that works only for links of two numbers", usual):
         got, after = student.call_and_return_inputs(student.alignment_error_rate, *sets)
         want = reference.alignment_error_rate(*sets)
         named = rate_mistakes(*sets)
-        expect_close(got, want, "The rate of longer links", mistakes=named)
+        expect_close(got, want, "The rate for longer links", mistakes=named)
     alike: tuple[Links, Links, Links] = {(1, 11), (2, 3)}, {(11, 1)}, {(11, 1), (2, 3)}
-    with blame("links taken for others: (1, 11) for (11, 1)", usual):
+    with blame("different links treated as equal: (1, 11) and (11, 1)", usual):
         expect_close(student.alignment_error_rate(*alike), 2 / 3, "The rate")
     if list(after) != list(sets):
         fail(
-            "Your function changed the sets that it was given: `&=`, `discard` and "
-            "`update` write into them.",
+            "Your function changed its input sets: `&=`, `discard` and "
+            "`update` change a set in place.",
             mistake="an input is changed in place",
         )
 

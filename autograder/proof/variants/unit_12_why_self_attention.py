@@ -14,7 +14,7 @@ from autograder.proof.variants import answer, body, drop, insert, swap
 
 
 def keep(key):
-    """Let an answer keep its results by a key that leaves something out."""
+    """Let an answer cache its results by a key that omits an argument."""
 
     def change(source):
         (definition,) = ast.parse(source).body
@@ -52,7 +52,7 @@ layer_cost = answer(
 layer_cost.with_faults("state default")
 
 
-@layer_cost.wrong("the orders of Table 1, without factors", names="half of")
+@layer_cost.wrong("the orders of Table 1 without factors", names="half of")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     return {
@@ -65,7 +65,7 @@ def layer_cost(kind, length, d_model, width=3):
     }[kind]
 
 
-@layer_cost.wrong("floating-point operations", names="twice the count")
+@layer_cost.wrong("a count of floating-point operations", names="twice the count")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = length, d_model, width
     flops = {
@@ -80,18 +80,18 @@ def layer_cost(kind, length, d_model, width=3):
 
 
 layer_cost.wrong(
-    "n in place of 2",
+    "n instead of 2",
     swap("return 2 * n**2 * d", "return n**3 * d"),
     diagnosed=False,
 )
-layer_cost.wrong("n and d exchanged", swap("n, d", "d, n"))
+layer_cost.wrong("n and d swapped", swap("n, d", "d, n"))
 layer_cost.wrong(
-    "with the projections",
+    "a count with the projections",
     swap("2 * n**2", "4 * n * d**2 + 2 * n**2"),
     names="four projections",
 )
 layer_cost.wrong(
-    "restricted attention scores all pairs",
+    "scores for all pairs in restricted attention",
     swap('kind == "self_attention"', '"attention" in kind'),
     drop("""
         if kind == "restricted_attention":
@@ -100,7 +100,7 @@ layer_cost.wrong(
     names="full attention",
 )
 layer_cost.wrong(
-    "the neighbours that exist",
+    "only the existing neighbours",
     swap(
         "return 2 * k * n * d",
         """
@@ -112,7 +112,7 @@ layer_cost.wrong(
     names="at the ends",
 )
 layer_cost.wrong(
-    "one product in the recurrent layer",
+    "only one product in the recurrent layer",
     swap("2 * n * d", "n * d"),
     names="two products",
 )
@@ -122,9 +122,9 @@ layer_cost.wrong(
     names="the first state",
 )
 layer_cost.wrong(
-    "a convolution of single channels",
+    "a convolution of separate channels",
     swap("k * n * d**2", "k * n * d"),
-    names="d in place of d²",
+    names="d instead of d²",
 )
 layer_cost.wrong(
     "a kernel without a width",
@@ -132,15 +132,17 @@ layer_cost.wrong(
     names="without the width k",
 )
 layer_cost.wrong(
-    "kernels that fit in alone",
+    "only the kernels that fit into the sentence",
     swap("k * n * d**2", "k * (n - k + 1) * d**2"),
-    names="sticks out",
+    names="extends past",
 )
 layer_cost.wrong(
-    "separable: the kernels alone", swap("d + n * d**2", "d"), names="matrix is missing"
+    "a separable convolution with only the kernels",
+    swap("d + n * d**2", "d"),
+    names="matrix is missing",
 )
 layer_cost.wrong(
-    "separable as a convolution",
+    "a separable convolution counted as a full one",
     drop("""
         if kind == "separable_convolution":
             return k * n * d + n * d**2
@@ -148,15 +150,17 @@ layer_cost.wrong(
     names="not separable",
 )
 layer_cost.wrong(
-    "separable: the matrix once", swap("+ n * d", "+ d"), names="not at each position"
+    "a separable convolution with the matrix only once",
+    swap("+ n * d", "+ d"),
+    names="not at each position",
 )
 layer_cost.wrong(
-    "a width of 3 in the code",
+    "a hard-coded width of 3",
     swap("d, k = length, d_model, width", "d = length, d_model"),
     swap("2 * k", "2 * 3"),
     swap("k * n * d + n", "3 * n * d + n"),
     swap("k * n * d**2", "3 * n * d**2"),
-    names="whatever `width` is",
+    names="regardless of `width`",
 )
 
 
@@ -175,12 +179,12 @@ def layer_cost(kind, length, d_model, width=3):
 
 
 layer_cost.wrong(
-    "a width cut to the sentence",
+    "a width limited to the sentence length",
     swap("d_model, width", "d_model, min(width, length)"),
     names="longer than the width",
 )
 layer_cost.wrong(
-    "a text", body('return f"O({length}² · {d_model})"'), names="other than a number"
+    "a string", body('return f"O({length}² · {d_model})"'), names="other than a number"
 )
 
 
@@ -199,7 +203,7 @@ def layer_cost(kind, length, d_model, width=3):
     return length * width * d_model**2
 
 
-@layer_cost.right("match")
+@layer_cost.right("a match statement")
 def layer_cost(kind, length, d_model, width=3):
     match kind:
         case "self_attention":
@@ -229,7 +233,7 @@ def layer_cost(kind, length, d_model, width=3):
     return counts[kind](length, d_model, width)
 
 
-@layer_cost.right("products of matrices, counted by their sizes")
+@layer_cost.right("products of matrices counted from their sizes")
 def layer_cost(kind, length, d_model, width=3):
     def product(a, b, c):
         return a * b * c
@@ -246,7 +250,7 @@ def layer_cost(kind, length, d_model, width=3):
     return n * product(1, k * d, d)
 
 
-@layer_cost.right("float numbers")
+@layer_cost.right("floating-point numbers")
 def layer_cost(kind, length, d_model, width=3):
     n, d, k = float(length), float(d_model), float(width)
     table = [
@@ -274,7 +278,7 @@ def layer_cost(kind, length, d_model, width=3):
 
 
 layer_cost.right(
-    "a tensor of one number",
+    "a tensor with one number",
     swap(
         "length, d_model, width",
         "torch.tensor(length), torch.tensor(d_model), torch.tensor(width)",
@@ -302,17 +306,17 @@ path_length = answer(
 )
 path_length.with_faults("state default")
 path_length.wrong(
-    "recurrent: n positions",
+    "n steps in the recurrent layer",
     swap("return length - 1", "return length"),
-    names="the number of positions: from",
+    names="one step shorter",
 )
 path_length.wrong(
-    "recurrent: one layer",
+    "one step in the recurrent layer",
     swap("return length - 1", "return 1"),
-    names="the layer is one",
+    names="it is one layer",
 )
 path_length.wrong(
-    "the orders of Table 1, rounded up",
+    "the orders of Table 1 rounded up",
     drop("""
         if kind == "restricted_attention":
             return math.ceil((length - 1) / ((width - 1) // 2))
@@ -321,7 +325,7 @@ path_length.wrong(
     names="rounded up",
 )
 path_length.wrong(
-    "restricted: both sides",
+    "both sides counted in restricted attention",
     drop("""
         if kind == "restricted_attention":
             return math.ceil((length - 1) / ((width - 1) // 2))
@@ -329,16 +333,16 @@ path_length.wrong(
     names="both sides together",
 )
 path_length.wrong(
-    "convolution: both sides",
+    "a convolution that covers both sides",
     drop("""
         if kind == "restricted_attention":
             return math.ceil((length - 1) / ((width - 1) // 2))
         """),
     swap("/ (width - 1)", "/ ((width - 1) / 2)"),
-    names="saw both sides",
+    names="covered both sides",
 )
 path_length.wrong(
-    "rounded down",
+    "the result rounded down",
     swap(
         "math.ceil((length - 1) / ((width - 1) // 2))",
         "(length - 1) // ((width - 1) // 2)",
@@ -346,7 +350,7 @@ path_length.wrong(
     swap("math.ceil((length - 1) / (width - 1))", "(length - 1) // (width - 1)"),
 )
 path_length.wrong(
-    "not rounded",
+    "a result that is not rounded",
     swap(
         "math.ceil((length - 1) / ((width - 1) // 2))",
         "(length - 1) / ((width - 1) // 2)",
@@ -361,13 +365,13 @@ path_length.wrong(
         "(length - 1) // ((width - 1) // 2) + 1",
     ),
     swap("math.ceil((length - 1) / (width - 1))", "(length - 1) // (width - 1) + 1"),
-    names="the way is n - 1",
+    names="the path is n - 1",
 )
 path_length.wrong(
     "n positions instead of n - 1",
     swap("(length - 1) / ((width - 1) // 2)", "length / ((width - 1) // 2)"),
     swap("(length - 1) / (width - 1)", "length / (width - 1)"),
-    names="the way is n - 1",
+    names="the path is n - 1",
 )
 path_length.wrong("steps of k positions", swap("/ (width - 1)", "/ width"))
 path_length.wrong(
@@ -445,17 +449,17 @@ path_length.wrong(
     ),
 )
 path_length.wrong(
-    "`<=` where `<` is meant", swap("< length", "<= length"), names="powers of k"
+    "`<=` instead of `<`", swap("< length", "<= length"), names="powers of k"
 )
 path_length.wrong(
-    "the dilation doubles",
+    "a dilation that doubles",
     swap("layers = 1", "layers, seen = 0, 1"),
     swap("width**layers", "seen"),
     insert("seen += (width - 1) * 2**layers", before="layers +="),
     names="a dilation of 2^l",
 )
 path_length.wrong(
-    "self-attention walks too",
+    "one step per position in self-attention too",
     swap(
         """
         == "self_attention":
@@ -464,10 +468,10 @@ path_length.wrong(
         """,
         'in ("self_attention", "recurrent")',
     ),
-    names="positions between the two",
+    names="distance between the two",
 )
 path_length.wrong(
-    "a width of 3 in the code",
+    "a hard-coded width of 3",
     swap('== "recurrent"', 'in ("recurrent", "restricted_attention")'),
     drop("""
         if kind == "restricted_attention":
@@ -475,10 +479,10 @@ path_length.wrong(
         """),
     swap("width**", "3**"),
     swap("/ (width - 1)", "/ 2"),
-    names="whatever `width` is",
+    names="regardless of `width`",
 )
 path_length.wrong(
-    "a kernel of 2 never arrives",
+    "an error for a kernel of 2",
     insert(
         """
         if width < 3:
@@ -490,7 +494,9 @@ path_length.wrong(
 )
 
 
-@path_length.wrong("separable: steps of k, and a logarithm", names="steps of k")
+@path_length.wrong(
+    "steps of k in a separable convolution, and a logarithm", names="steps of k"
+)
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -516,7 +522,7 @@ def path_length(kind, length, width=3):
     return -(-(length - 1) // step)
 
 
-@path_length.right("walking there")
+@path_length.right("a loop over the steps")
 def path_length(kind, length, width=3):
     place, steps = 0, 0
     while place < length - 1:
@@ -534,7 +540,7 @@ def path_length(kind, length, width=3):
     return steps
 
 
-@path_length.right("match")
+@path_length.right("a match statement")
 def path_length(kind, length, width=3):
     match kind:
         case "self_attention":
@@ -550,7 +556,7 @@ def path_length(kind, length, width=3):
             return next(layers for layers in powers if width**layers >= length)
 
 
-@path_length.right("a rounded logarithm, then corrected")
+@path_length.right("a rounded logarithm that is corrected")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -576,7 +582,7 @@ def path_length(kind, length, width=3):
     return steps + (1 if rest else 0)
 
 
-@path_length.right("len of a range")
+@path_length.right("the length of a range")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -589,7 +595,7 @@ def path_length(kind, length, width=3):
     return len(range(0, length - 1, steps.get(kind, width - 1)))
 
 
-@path_length.right("positions that are reached, as a set")
+@path_length.right("a set of the reached positions")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return 1
@@ -615,7 +621,7 @@ def path_length(kind, length, width=3):
     return layers
 
 
-@path_length.right("a tensor of one number")
+@path_length.right("a tensor with one number")
 def path_length(kind, length, width=3):
     if kind == "self_attention":
         return torch.tensor(1)
@@ -639,19 +645,23 @@ restricted_mask = answer(
 )
 restricted_mask.with_faults("state default")
 restricted_mask.wrong(
-    "r to either side", swap("(r - 1) // 2", "r"), names="r positions to either"
+    "r positions on each side", swap("(r - 1) // 2", "r"), names="r positions on each"
 )
 restricted_mask.wrong(
-    "fewer than r to either side",
+    "fewer than r positions on each side",
     swap("<= (r - 1) // 2", "< r"),
     names="r - 1 positions",
 )
-restricted_mask.wrong("too narrow by one", swap("() <=", "() <"), names="too narrow")
-restricted_mask.wrong("too wide by one", swap("- 1", "+ 1"), names="too wide")
+restricted_mask.wrong(
+    "a band that is one position too narrow", swap("() <=", "() <"), names="too narrow"
+)
+restricted_mask.wrong(
+    "a band that is one position too wide", swap("- 1", "+ 1"), names="too wide"
+)
 restricted_mask.wrong("the opposite", swap("() <=", "() >"))
 
 
-@restricted_mask.wrong("without the token itself", names="the token itself")
+@restricted_mask.wrong("a band without the token itself", names="the token itself")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = (position[:, None] - position).abs()
@@ -671,13 +681,15 @@ def restricted_mask(length, r, device=None):
     return ((ahead >= 0) & (ahead < r))[None, None]
 
 
-@restricted_mask.wrong("cut off above the diagonal", names="above the diagonal")
+@restricted_mask.wrong(
+    "a band that is cut off above the diagonal", names="above the diagonal"
+)
 def restricted_mask(length, r, device=None):
     ones = torch.ones(1, 1, length, length, dtype=torch.bool, device=device)
     return ones.tril() & ones.triu(-(r // 2))
 
 
-@restricted_mask.wrong("without the upper edge", names="its upper edge")
+@restricted_mask.wrong("a band without its upper edge", names="its upper edge")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
@@ -686,13 +698,15 @@ def restricted_mask(length, r, device=None):
     return rows[None, None]
 
 
-@restricted_mask.wrong("blocks", names="blocks of r tokens")
+@restricted_mask.wrong("blocks of tokens", names="blocks of r tokens")
 def restricted_mask(length, r, device=None):
     block = torch.arange(length, device=device) // r
     return (block[:, None] == block)[None, None]
 
 
-@restricted_mask.wrong("r keys at the ends too", names="shifted at the ends")
+@restricted_mask.wrong(
+    "r keys at the ends of the sentence too", names="shifted at the ends"
+)
 def restricted_mask(length, r, device=None):
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
     for i in range(length):
@@ -701,7 +715,7 @@ def restricted_mask(length, r, device=None):
     return rows[None, None]
 
 
-@restricted_mask.wrong("a ring", names="on a ring")
+@restricted_mask.wrong("a band on a ring", names="on a ring")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = (position[:, None] - position).abs()
@@ -709,7 +723,7 @@ def restricted_mask(length, r, device=None):
     return (distance <= (r - 1) // 2)[None, None]
 
 
-@restricted_mask.wrong("negative starts of slices", names="negative start")
+@restricted_mask.wrong("slices with a negative start", names="negative start")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     rows = torch.zeros(length, length, dtype=torch.bool, device=device)
@@ -726,28 +740,28 @@ restricted_mask.wrong(
     ),
 )
 restricted_mask.wrong(
-    "zeros and ones",
+    "a mask of zeros and ones",
     swap("[None, None]", ".int()[None, None]"),
     names="numbers instead of bools",
 )
 restricted_mask.wrong(
-    "made on the default device",
+    "a mask created on the default device",
     swap("length, device=device", "length"),
     names="default device",
 )
 restricted_mask.wrong(
-    "hides nothing",
+    "a mask that hides nothing",
     body("return torch.ones(1, 1, length, length, dtype=torch.bool, device=device)"),
     names="nothing, or everything",
 )
 restricted_mask.wrong(
-    "shows nothing",
+    "a mask that hides everything",
     body("return torch.zeros(1, 1, length, length, dtype=torch.bool, device=device)"),
     names="nothing, or everything",
 )
 
 
-@restricted_mask.wrong("needs a sentence longer than r", names="1 < r < t")
+@restricted_mask.wrong("code that needs a sentence longer than r", names="1 < r < t")
 def restricted_mask(length, r, device=None):
     side = (r - 1) // 2
     if r > length:
@@ -757,7 +771,7 @@ def restricted_mask(length, r, device=None):
 
 
 restricted_mask.wrong(
-    "all, where r is as long as the sentence",
+    "a mask that hides nothing if r is the sentence length",
     swap("<= (r - 1) // 2", "<= (length if r >= length else (r - 1) // 2)"),
     names="1 < r < t",
 )
@@ -786,7 +800,7 @@ def restricted_mask(length, r, device=None):
     return torch.tensor(rows, device=device).view(1, 1, length, length)
 
 
-@restricted_mask.right("twice the distance")
+@restricted_mask.right("a comparison of twice the distance")
 def restricted_mask(length, r, device=None):
     position = torch.arange(length, device=device)
     distance = torch.abs(position.unsqueeze(0) - position.unsqueeze(1))
@@ -810,20 +824,20 @@ def restricted_mask(length, r, device=None):
     return mask.bool()[None, None]
 
 
-@restricted_mask.right("cdist")
+@restricted_mask.right("torch.cdist")
 def restricted_mask(length, r, device=None):
     place = torch.arange(length, dtype=torch.float32, device=device)[:, None]
     return (torch.cdist(place, place, p=1) <= r // 2)[None, None]
 
 
-@restricted_mask.right("numpy, moved to the device")
+@restricted_mask.right("a numpy mask that is moved to the device")
 def restricted_mask(length, r, device=None):
     band = np.tri(length, k=r // 2) - np.tri(length, k=-(r // 2) - 1)
     mask = torch.from_numpy(band.astype(bool))[None, None]
     return mask if device is None else mask.to(device)
 
 
-@restricted_mask.right("an identity matrix, pooled")
+@restricted_mask.right("max pooling of an identity matrix")
 def restricted_mask(length, r, device=None):
     identity = torch.eye(length, device=device)[None, None]
     return F.max_pool2d(identity, (1, r), stride=1, padding=(0, r // 2)) > 0
@@ -834,15 +848,15 @@ def restricted_mask(length, r, device=None):
 alignment_error_rate = answer("transformer.experiments.complexity.alignment_error_rate")
 alignment_error_rate.with_faults("state default")
 alignment_error_rate.wrong(
-    "how good, not how bad", swap("1 - hits", "hits"), names="how good"
+    "1 minus the rate", swap("1 - hits", "hits"), names="quality instead of error"
 )
 alignment_error_rate.wrong(
-    "per cent",
+    "a percentage",
     swap(
         "return 1 - hits / (len(predicted) + len(sure))",
         "return 100 * (1 - hits / (len(predicted) + len(sure)))",
     ),
-    names="in per cent",
+    names="as a percentage",
 )
 alignment_error_rate.wrong(
     "1 - precision",
@@ -854,20 +868,20 @@ alignment_error_rate.wrong(
     body("return 1 - len(predicted & sure) / len(sure)"),
     names="were not found",
 )
-alignment_error_rate.wrong("S and P exchanged", swap("(sure)", "(possible)"))
+alignment_error_rate.wrong("S and P swapped", swap("(sure)", "(possible)"))
 alignment_error_rate.wrong(
     "no possible links",
     body("return 1 - 2 * len(predicted & sure) / (len(predicted) + len(sure))"),
     names="without the possible links",
 )
 alignment_error_rate.wrong(
-    "possible links twice",
+    "possible links counted twice",
     body("return 1 - 2 * len(predicted & possible) / (len(predicted) + len(sure))"),
-    names="2 |A ∩ P| above",
+    names="2 |A ∩ P| in",
 )
 alignment_error_rate.wrong("P without S", swap("& possible", "& (possible - sure)"))
 alignment_error_rate.wrong(
-    "|A ∩ S| alone",
+    "only |A ∩ S|",
     body("return 1 - len(predicted & sure) / (len(predicted) + len(sure))"),
 )
 alignment_error_rate.wrong(
@@ -879,12 +893,12 @@ alignment_error_rate.wrong(
     diagnosed=False,
 )
 alignment_error_rate.wrong(
-    "divided by the predicted links twice",
+    "a division by twice the number of predicted links",
     swap("(len(predicted) + len(sure))", "(2 * len(predicted))"),
     diagnosed=False,
 )
 alignment_error_rate.wrong(
-    "divided by the union",
+    "a division by the size of the union",
     swap("(len(predicted) + len(sure))", "len(predicted | sure)"),
     names="in A or in S",
 )
@@ -894,9 +908,9 @@ alignment_error_rate.wrong(
     names="Jaccard",
 )
 alignment_error_rate.wrong(
-    "brackets forgotten",
+    "missing parentheses",
     swap("(len(predicted) + len(sure))", "len(predicted) + len(sure)"),
-    names="brackets missing",
+    names="without parentheses",
 )
 
 
@@ -908,17 +922,19 @@ def alignment_error_rate(predicted, sure, possible):
 
 
 alignment_error_rate.wrong(
-    "unions",
+    "unions instead of intersections",
     swap(
         "len(predicted & sure) + len(predicted & possible)",
         "len(predicted | sure) + len(predicted | possible)",
     ),
-    names="unions in place of",
+    names="unions instead of",
 )
-alignment_error_rate.wrong("whole numbers", swap("hits /", "hits //"), names="`//`")
+alignment_error_rate.wrong(
+    "an integer division", swap("hits /", "hits //"), names="`//`"
+)
 
 
-@alignment_error_rate.wrong("changes its input", names="changed in place")
+@alignment_error_rate.wrong("an input set that is changed", names="changed in place")
 def alignment_error_rate(predicted, sure, possible):
     total = len(predicted) + len(sure)
     hits = len(predicted & possible)
@@ -927,7 +943,7 @@ def alignment_error_rate(predicted, sure, possible):
 
 
 alignment_error_rate.wrong(
-    "0 where nothing is predicted",
+    "0 if nothing is predicted",
     insert(
         """
         if not predicted:
@@ -935,11 +951,13 @@ alignment_error_rate.wrong(
         """,
         before="hits =",
     ),
-    names="of no links none is right",
+    names="if nothing is predicted",
 )
 
 
-@alignment_error_rate.wrong("1 where nothing is sure", names="where none is sure")
+@alignment_error_rate.wrong(
+    "1 if no link is sure", names="did not count if no link is sure"
+)
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / max(1, len(predicted))
     if not sure or not predicted:
@@ -956,21 +974,23 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@alignment_error_rate.wrong("precision first", names="the number of predicted links")
+@alignment_error_rate.wrong(
+    "precision computed first", names="the number of predicted links"
+)
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / len(predicted)
     hits = precision * len(predicted) + len(predicted & sure)
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@alignment_error_rate.wrong("recall first", names="the number of sure links")
+@alignment_error_rate.wrong("recall computed first", names="the number of sure links")
 def alignment_error_rate(predicted, sure, possible):
     recall = len(predicted & sure) / len(sure)
     hits = len(predicted & possible) + recall * len(sure)
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@alignment_error_rate.right("intersection as a method")
+@alignment_error_rate.right("the intersection method of sets")
 def alignment_error_rate(predicted, sure, possible):
     a_s = predicted.intersection(sure)
     a_p = predicted.intersection(possible)
@@ -1002,7 +1022,7 @@ def alignment_error_rate(predicted, sure, possible):
     return float(1 - Fraction(hits, len(predicted) + len(sure)))
 
 
-@alignment_error_rate.right("errors counted, not hits")
+@alignment_error_rate.right("a count of errors instead of hits")
 def alignment_error_rate(predicted, sure, possible):
     missed = len(sure - predicted)
     impossible = len(predicted - possible)
@@ -1016,13 +1036,13 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - len(found) / (len(a) + len(list(sure)))
 
 
-@alignment_error_rate.right("a tensor of one number")
+@alignment_error_rate.right("a tensor with one number")
 def alignment_error_rate(predicted, sure, possible):
     hits = torch.tensor(float(len(predicted & sure) + len(predicted & possible)))
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@alignment_error_rate.right("reduce")
+@alignment_error_rate.right("functools.reduce")
 def alignment_error_rate(predicted, sure, possible):
     def count(total, link):
         return total + (link in sure) + (link in possible)
@@ -1036,7 +1056,7 @@ def alignment_error_rate(predicted, sure, possible):
 for exercise, constant, words in (
     (layer_cost, "1", "the same result for other inputs"),
     (layer_cost, "None", "other than a number"),
-    (layer_cost, "length", "the length n alone"),
+    (layer_cost, "length", "only the length n"),
     (path_length, "1", "the same number for every length"),
     (path_length, "None", "other than a number"),
     (path_length, "length", "the number of positions"),
@@ -1044,7 +1064,7 @@ for exercise, constant, words in (
     (
         restricted_mask,
         "torch.ones(1, 1, length, length, device=device)",
-        "hides nothing",
+        "a mask that hides nothing",
     ),
     (alignment_error_rate, "0.0", "the same result for other inputs"),
     (alignment_error_rate, "1.0", "the same result for other inputs"),
@@ -1060,15 +1080,15 @@ layer_cost.wrong(
     names="too few digits",
 )
 path_length.wrong(
-    "kernels are taken for odd",
+    "even kernels treated as odd",
     swap(
         "math.ceil((length - 1) / (width - 1))",
         "math.ceil((length - 1) / (width // 2 * 2))",
     ),
-    names="where k is even",
+    names="if k is even",
 )
 path_length.wrong(
-    "a logarithm, less a little",
+    "a logarithm minus a small number",
     swap(
         """
         layers = 1
@@ -1078,10 +1098,10 @@ path_length.wrong(
         """,
         "return math.ceil(math.log(length, width) - 1e-9)",
     ),
-    names="rounded to some digits",
+    names="slightly reduced",
 )
 restricted_mask.wrong(
-    "kept by its length",
+    "a mask cached by its length",
     swap(
         "position = torch.arange(length, device=device)",
         """
@@ -1096,7 +1116,7 @@ restricted_mask.wrong(
     names="an earlier call",
 )
 restricted_mask.wrong(
-    "a table of 100 positions",
+    "a table with 100 positions",
     swap(
         "torch.arange(length, device=device)",
         "torch.arange(100, device=device)[:length]",
@@ -1104,15 +1124,15 @@ restricted_mask.wrong(
     names="too few positions",
 )
 restricted_mask.wrong(
-    "positions of 8 bits",
+    "8-bit positions",
     swap(
         "torch.arange(length, device=device)",
         "torch.arange(length, device=device).to(torch.int8)",
     ),
-    names="of 8 bits",
+    names="8-bit positions",
 )
 alignment_error_rate.wrong(
-    "rounded to two digits",
+    "a rate rounded to two digits",
     swap(
         "return 1 - hits / (len(predicted) + len(sure))",
         "return round(1 - hits / (len(predicted) + len(sure)), 2)",
@@ -1121,54 +1141,63 @@ alignment_error_rate.wrong(
 )
 
 
-# --- Families of mistakes: results kept for other arguments, seeds, devices ----------
+# --- Families of mistakes: results cached for other arguments, seeds, devices --------
 
 for exercise, description, key in (
-    (layer_cost, "the first call", "None"),
-    (layer_cost, "a kind", "kind"),
-    (layer_cost, "equal sizes", "(length, d_model, width)"),
-    (layer_cost, "a kind and a length", "(kind, length)"),
-    (layer_cost, "whatever the width", "(kind, length, d_model)"),
-    (layer_cost, "whatever d_model", "(kind, length, width)"),
-    (layer_cost, "whatever the length", "(kind, d_model, width)"),
-    (path_length, "the first call", "None"),
-    (path_length, "equal sizes", "(length, width)"),
-    (path_length, "whatever the width", "(kind, length)"),
-    (restricted_mask, "the first call", "None"),
-    (restricted_mask, "whatever the length", "(r, str(device))"),
-    (alignment_error_rate, "the first call", "None"),
+    (layer_cost, "once for all calls", "None"),
+    (layer_cost, "by the kind", "kind"),
+    (layer_cost, "by the sizes", "(length, d_model, width)"),
+    (layer_cost, "by the kind and the length", "(kind, length)"),
+    (layer_cost, "regardless of the width", "(kind, length, d_model)"),
+    (layer_cost, "regardless of d_model", "(kind, length, width)"),
+    (layer_cost, "regardless of the length", "(kind, d_model, width)"),
+    (path_length, "once for all calls", "None"),
+    (path_length, "by the sizes", "(length, width)"),
+    (path_length, "regardless of the width", "(kind, length)"),
+    (restricted_mask, "once for all calls", "None"),
+    (restricted_mask, "regardless of the length", "(r, str(device))"),
+    (alignment_error_rate, "once for all calls", "None"),
     (
         alignment_error_rate,
-        "equal numbers of links",
+        "by the numbers of links",
         "(len(predicted), len(sure), len(possible))",
     ),
-    (alignment_error_rate, "whatever is predicted", "(len(sure), len(possible))"),
-    (alignment_error_rate, "equal predictions", "frozenset(predicted)"),
     (
         alignment_error_rate,
-        "whatever is sure",
+        "regardless of the predicted links",
+        "(len(sure), len(possible))",
+    ),
+    (alignment_error_rate, "by the predicted links", "frozenset(predicted)"),
+    (
+        alignment_error_rate,
+        "regardless of the sure links",
         "(frozenset(predicted), frozenset(possible))",
     ),
     (
         alignment_error_rate,
-        "whatever is possible",
+        "regardless of the possible links",
         "(frozenset(predicted), frozenset(sure))",
     ),
 ):
     exercise.wrong(
-        f"a result kept: {description}", keep(key), names="kept from an earlier call"
+        f"a result cached {description}", keep(key), names="kept from an earlier call"
     )
-for description, key in (("a kind", "kind"), ("whatever the length", "(kind, width)")):
+for description, key in (
+    ("by the kind", "kind"),
+    ("regardless of the length", "(kind, width)"),
+):
     path_length.wrong(
-        f"a result kept: {description}",
+        f"a result cached {description}",
         keep(key),
         names="the same number for every length",
     )
 restricted_mask.wrong(
-    "a mask kept, whatever the device", keep("(length, r)"), names="a mask on the CPU"
+    "a cached mask that ignores the device",
+    keep("(length, r)"),
+    names="a mask on the CPU",
 )
 restricted_mask.wrong(
-    "always made on the CPU",
+    "a mask that is always on the CPU",
     swap("length, device=device", 'length, device="cpu"'),
     names="a mask on the CPU",
 )
@@ -1178,29 +1207,29 @@ for exercise, key in (
     (restricted_mask, "(length, r, str(device))"),
     (alignment_error_rate, "tuple(map(frozenset, (predicted, sure, possible)))"),
 ):
-    exercise.right("a result kept for all of its arguments", keep(key))
+    exercise.right("a result cached by all arguments", keep(key))
 layer_cost.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before="n, d, k"),
     names="the random state",
 )
 path_length.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before='if kind == "self_attention"'),
     names="the random state",
 )
 restricted_mask.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before="position ="),
     names="the random state",
 )
 alignment_error_rate.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before="hits ="),
     names="the random state",
 )
 alignment_error_rate.wrong(
-    "a list of one number",
+    "a list with one number",
     swap(
         "return 1 - hits / (len(predicted) + len(sure))",
         "return [1 - hits / (len(predicted) + len(sure))]",
@@ -1212,12 +1241,12 @@ alignment_error_rate.wrong(
 # --- Families of mistakes: sizes that no visible check has -------------------------
 
 layer_cost.wrong(
-    "an odd width in any case",
+    "a width that is always odd",
     swap("d, k = length, d_model, width", "d, k = length, d_model, width // 2 * 2 + 1"),
-    names="made odd",
+    names="to an odd one",
 )
 layer_cost.wrong(
-    "sizes of 1 are refused",
+    "an error for sizes of 1",
     insert(
         """
         if min(length, d_model, width) < 2:
@@ -1239,7 +1268,7 @@ layer_cost.wrong(
     names="sizes above 1",
 )
 layer_cost.wrong(
-    "numpy's numbers of 32 bits",
+    "32-bit numpy numbers",
     swap(
         "length, d_model, width",
         "np.int32(length), np.int32(d_model), np.int32(width)",
@@ -1247,7 +1276,7 @@ layer_cost.wrong(
     names="too few digits",
 )
 layer_cost.right(
-    "numpy's numbers",
+    "numpy numbers",
     swap(
         "length, d_model, width",
         "np.int64(length), np.int64(d_model), np.int64(width)",
@@ -1281,14 +1310,14 @@ def path_length(kind, length, width=3):
 
 
 path_length.right(
-    "numpy's ceil, a float",
+    "numpy's ceil, which returns a float",
     swap(
         "math.ceil((length - 1) / (width - 1))", "np.ceil((length - 1) / (width - 1))"
     ),
 )
 for size in (512, 1000):
     restricted_mask.wrong(
-        f"a table of {size} positions",
+        f"a table with {size} positions",
         swap(
             "torch.arange(length, device=device)",
             f"torch.arange({size}, device=device)[:length]",
@@ -1326,13 +1355,13 @@ restricted_mask.wrong(
     diagnosed=False,
 )
 restricted_mask.wrong(
-    "a default device set for good",
+    "a default device that is not restored",
     insert("torch.set_default_device(device)", before="position ="),
     names="the default device",
 )
 for digits, word in ((3, "three"), (4, "four")):
     alignment_error_rate.wrong(
-        f"rounded to {word} digits",
+        f"a rate rounded to {word} digits",
         swap(
             "return 1 - hits / (len(predicted) + len(sure))",
             f"return round(1 - hits / (len(predicted) + len(sure)), {digits})",
@@ -1340,7 +1369,7 @@ for digits, word in ((3, "three"), (4, "four")):
         names=f"rounded to {word}",
     )
 alignment_error_rate.wrong(
-    "half precision",
+    "a rate in half precision",
     swap(
         "return 1 - hits / (len(predicted) + len(sure))",
         """
@@ -1353,7 +1382,7 @@ alignment_error_rate.wrong(
 
 
 @alignment_error_rate.wrong(
-    "possible links for sure where none is sure", names="for sure ones"
+    "possible links taken as sure if no link is sure", names="taken as sure"
 )
 def alignment_error_rate(predicted, sure, possible):
     sure = sure or possible
@@ -1361,19 +1390,19 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - hits / (len(predicted) + len(sure))
 
 
-@alignment_error_rate.wrong("links glued together", names="(1, 11)")
+@alignment_error_rate.wrong("links joined into strings", names="(1, 11)")
 def alignment_error_rate(predicted, sure, possible):
     a, s, p = ({"".join(map(str, x)) for x in y} for y in (predicted, sure, possible))
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 
 
-@alignment_error_rate.wrong("links turned round", diagnosed=False)
+@alignment_error_rate.wrong("links without a direction", diagnosed=False)
 def alignment_error_rate(predicted, sure, possible):
     a, s, p = ({frozenset(x) for x in y} for y in (predicted, sure, possible))
     return 1 - (len(a & s) + len(a & p)) / (len(a) + len(s))
 
 
-@alignment_error_rate.wrong("a matrix of at most 64 words", diagnosed=False)
+@alignment_error_rate.wrong("a matrix for at most 64 words", diagnosed=False)
 def alignment_error_rate(predicted, sure, possible):
     def table(links):
         grid = np.zeros((64, 64), dtype=bool)
@@ -1386,7 +1415,7 @@ def alignment_error_rate(predicted, sure, possible):
     return float(1 - hits / (len(predicted) + len(sure)))
 
 
-@alignment_error_rate.right("the possible links that are not sure, by themselves")
+@alignment_error_rate.right("a separate set of possible links that are not sure")
 def alignment_error_rate(predicted, sure, possible):
     only_possible = possible - sure
     hits = 2 * len(predicted & sure) + len(predicted & only_possible)
