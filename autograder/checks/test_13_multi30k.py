@@ -1,7 +1,7 @@
 """Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
-The checks train nothing: the Transformer is small and has random weights, and the
-translations are made of a few words.
+The checks train no model: the Transformer is small and has random weights, and the
+translations consist of a few words.
 """
 
 import copy
@@ -55,7 +55,7 @@ SIZES |= {
 CONFIG = "transformer.config.TransformerConfig"
 MODEL = "transformer.model.Transformer"
 BATCH = "transformer.data.batches.Batch"
-# The lengths of targets with <sos> and <eos>. The places in the corpus are mixed.
+# The lengths of targets with <sos> and <eos>. The positions are shuffled.
 LENGTHS = ((6, 4, 3), (5, 7), (7, 3))
 PLACES = ((4, 0, 5), (6, 2), (1, 3))
 N = 7
@@ -100,10 +100,10 @@ def losses_case(
         draw: the fixture.
         pad: id of the padding token.
         lengths: lengths of the targets, batch by batch.
-        places: places in the corpus, batch by batch.
+        places: positions in the corpus, batch by batch.
         dropout: dropout of the student's model.
         sure: a factor for the weights of the last layer. A large factor makes the model
-            sure.
+            confident.
     """
     options = SIZES | {"pad_id": pad, "dropout": dropout}
     trusted = Transformer(TransformerConfig(**options))
@@ -175,12 +175,14 @@ def whole(each: Tensor, kept: Tensor) -> Tensor:
 
 
 def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> Named:
-    """Name losses or counts that are not at the places of their sentences."""
+    """Name losses or counts that are not in the order of the corpus."""
     places = [place for batch in case.given for place in batch.indices]
     return {
-        Phrase("the {what} in the batches' order, not the corpus's", what): of_batches,
         Phrase(
-            "{what}[places], where the places say where each one belongs", what
+            "the {what} in the order of the batches, not of the corpus", what
+        ): of_batches,
+        Phrase(
+            "{what}[indices], although the indices say where each one belongs", what
         ): lambda: of_batches()[places],
     }
 
@@ -193,37 +195,35 @@ def loss_mistakes(case: Case) -> Named:
 
     return {
         **order_mistakes(case, "losses", with_(in_order=False)),
-        "losses that count padding": with_(kept=lambda t, pad: torch.ones_like(t)),
-        "the mean loss of each sentence's tokens, not their sum": with_(
+        "losses that include padding": with_(kept=lambda t, pad: torch.ones_like(t)),
+        "the mean of each sentence's token losses, not their sum": with_(
             of_batch=mean_of
         ),
         "the perplexity of each sentence, not its loss": with_(
             of_batch=lambda each, kept: mean_of(each, kept).exp()
         ),
         "the mean loss of the whole batch for each sentence": with_(of_batch=whole),
-        "the mean loss of the whole batch, times each count": with_(
+        "the mean loss of the whole batch times each sentence's count": with_(
             of_batch=lambda each, kept: whole(each, kept) * kept.sum(1)
         ),
         "the sum divided by the padded length": with_(
             of_batch=lambda each, kept: each.mean(1)
         ),
-        "losses of a target that is not shifted": with_(wanted=lambda tgt: tgt[:, :-1]),
+        "losses on a target that is not shifted": with_(wanted=lambda tgt: tgt[:, :-1]),
         "losses of a model that reads the word it must predict": with_(
             read=lambda tgt: tgt[:, 1:]
         ),
         "losses after a second softmax": with_(change=lambda x: x.softmax(-1)),
-        "losses with label smoothing, which is for training": with_(smoothing=0.1),
-        "losses without the one of <eos>": with_(
+        "losses with label smoothing, which is only for training": with_(smoothing=0.1),
+        "losses without the loss of <eos>": with_(
             kept=lambda t, pad: (t != pad) & (t != EOS)
         ),
         "losses in bits, not in nats": lambda: losses_with(case) / math.log(2),
-        "the log-probability, where the loss is its negative": lambda: (
-            -losses_with(case)
-        ),
-        "losses that leave out a token other than pad_id": with_(
+        "the log-probability instead of its negative": lambda: -losses_with(case),
+        "losses that ignore a token other than pad_id": with_(
             kept=lambda t, pad: t != PAD
         ),
-        "losses that leave out token 0": with_(kept=lambda t, pad: t != 0),
+        "losses that ignore token 0": with_(kept=lambda t, pad: t != 0),
     }
 
 
@@ -231,11 +231,15 @@ def count_mistakes(case: Case) -> Named:
     """Name the mistake in a count of tokens."""
     return {
         **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
-        "counts with padding": lambda: counts_with(case, padding=True),
-        "counts with <sos>, which nobody has to predict": lambda: counts_with(case, 1),
+        "counts that include padding": lambda: counts_with(case, padding=True),
+        "counts that include <sos>, which the model does not predict": lambda: (
+            counts_with(case, 1)
+        ),
         "counts without <eos>": lambda: counts_with(case, -1),
-        "counts of the padded length with <sos>": lambda: counts_with(case, 1, True),
-        "counts that leave out a token other than pad_id": lambda: _counts_of_1(case),
+        "counts of the padded length, including <sos>": lambda: counts_with(
+            case, 1, True
+        ),
+        "counts that ignore a token other than pad_id": lambda: _counts_of_1(case),
     }
 
 
@@ -281,22 +285,22 @@ def test_losses_counts(student, draw):
     expect_close(counts, want, "the tensor of counts", count_mistakes(case))
     if counts.dtype != torch.int64:
         fail(
-            Phrase("The counts should be of int64, not {found}.", counts.dtype),
-            mistake="counts that are no integers of 64 bits",
+            Phrase("The counts should be int64, not {found}.", counts.dtype),
+            mistake="counts that are not 64-bit integers",
         )
 
 
-@check("sentence-losses", share=3, title="No dropout while measuring")
+@check("sentence-losses", share=3, title="No dropout during evaluation")
 def test_losses_without_dropout(student, draw):
     case = losses_case(student, draw, dropout=0.5)
     case.model.train()
     losses, _ = run_losses(student, case)
-    words = "a model that is measured in train() mode, with dropout"
+    words = "a model that is evaluated in train() mode, with dropout"
     with blame(words, lambda: test_losses_values(student, draw)):
         expect_close(losses, losses_with(case), "the tensor of losses", tolerance=3e-5)
 
 
-@check("sentence-losses", share=1, title="No gradients while measuring", form=True)
+@check("sentence-losses", share=1, title="No gradients during evaluation", form=True)
 def test_losses_without_gradients(student, draw):
     case = losses_case(student, draw)
     asked: list[bool] = []
@@ -315,16 +319,16 @@ def test_losses_without_gradients(student, draw):
         fail("The model was never called.", mistake="losses without a model")
     if kept:
         fail(
-            "While your function measures, PyTorch keeps tensors for a backward pass "
-            "that nobody asks for.",
-            mistake="a model that is measured with gradients",
+            "While your function runs, PyTorch stores tensors for a backward "
+            "pass that is not needed.",
+            mistake="a model that is evaluated with gradients",
         )
 
 
 @check(
     "sentence-losses",
     share=1,
-    title="The model is left in the mode it was in",
+    title="The model's mode is restored",
     form=True,
 )
 def test_losses_keep_the_mode(student, draw):
@@ -336,11 +340,12 @@ def test_losses_keep_the_mode(student, draw):
             came, left = ("training", "evaluation")[:: 1 if training else -1]
             fail(
                 Phrase(
-                    "The model came in {came} mode, and you left it in {left} mode.",
+                    "The model was in {came} mode before the call, but is in {left} "
+                    "mode afterwards.",
                     came,
                     left,
                 ),
-                mistake="a model left in a different mode from the one it was in",
+                mistake="a model whose mode is not restored",
             )
 
 
@@ -360,28 +365,28 @@ def test_losses_with_another_padding(student, draw):
 
 
 def expect_many_sentences(student, draw) -> None:
-    """Fail on more sentences than a small table or a small integer type can hold."""
+    """Fail if the code cannot handle more sentences than int8 or a small table."""
     n, size = 130, 13
     places = [tuple(range(start, n, n // size)) for start in range(n // size)]
     lengths = [tuple(3 + place % 2 for place in batch) for batch in places]
     case = losses_case(student, draw, lengths=lengths, places=places)
-    words = "code that counts on a few sentences"
+    words = "code that works only for a few sentences"
     with blame(words, lambda: test_losses_values(student, draw)):
         losses, counts = run_losses(student, case)
         want, number = losses_with(case), counts_with(case)
         as_texts = sorted(range(n), key=str)
-        phrase = "the losses with place 10 before 2, as in the order of their digits"
+        phrase = "the losses with position 10 before 2, as in string order"
         named = {phrase: want[as_texts]}
         expect_close(losses, want, "the tensor of losses", named, tolerance=3e-5)
         expect_close(counts, number, "the tensor of counts")
 
 
-@check("sentence-losses", share=1, title="A model that is sure, and wrong")
+@check("sentence-losses", share=1, title="A model that is confident but wrong")
 def test_losses_of_the_sure(student, draw):
-    # A model that is sure may predict correctly by chance. This draw reveals each known
+    # A confident model may predict correctly by chance. This draw reveals each known
     # mistake.
     case = losses_case(student, draw.fixed(2), sure=60.0)
-    words = "a logarithm of probabilities that were rounded to 0 or had something added"
+    words = "a logarithm of probabilities that are rounded to 0 or have a number added"
     with blame(words, lambda: test_losses_values(student, draw)):
         losses, _ = run_losses(student, case)
         want = losses_with(case)
@@ -392,7 +397,7 @@ def test_losses_of_the_sure(student, draw):
 def test_losses_of_a_generator(student, draw):
     case = losses_case(student, draw)
     once = replace(case, batches=student.load("builtins.iter")(case.batches))
-    words = "code that walks through the batches twice"
+    words = "code that iterates over the batches twice"
     with blame(words, lambda: test_losses_values(student, draw)):
         losses, counts = run_losses(student, once)
         want = losses_with(case)
@@ -400,7 +405,7 @@ def test_losses_of_a_generator(student, draw):
         expect_close(counts, counts_with(case), "the tensor of counts")
 
 
-@check("sentence-losses", share=1, title="Nothing else is left changed", form=True)
+@check("sentence-losses", share=1, title="Nothing else changes", form=True)
 def test_losses_leave_no_traces(student, draw):
     case = losses_case(student, draw)
     given = (case.model, case.batches, case.pad)
@@ -410,17 +415,17 @@ def test_losses_leave_no_traces(student, draw):
     expect_no_traces(student, student.sentence_losses, *given, still=True)
     if look(case.batches) != before:
         fail(
-            "Your function writes into the batches, even if it puts back what was "
-            "there: target[...] = x writes into the tensor of which it is a part.",
+            "Your function writes into the batches, even if it restores the "
+            "values: target[...] = x changes the batch's own tensor.",
             mistake=CHANGED,
         )
     student.load("torch.set_grad_enabled")(False)
     run_losses(student, case)
     if student.load("torch.is_grad_enabled")():
         fail(
-            "Gradients were switched off before your function was called, and are on "
-            "after it: leave that as it was, as `with torch.no_grad()` does.",
-            mistake="a call that switches gradients on where they were off",
+            "Gradients were off before the call of your function, but are on "
+            "afterwards: restore the setting, as `with torch.no_grad()` does.",
+            mistake="a call that switches gradients on although they were off",
         )
     for batch, before in zip(case.batches, case.given, strict=True):
         expect_unchanged(
@@ -464,19 +469,19 @@ def test_losses_of_each_call(student, draw):
 
 
 def expect_tensors_apart(results: Sequence[tuple[Any, Any]]) -> None:
-    """Fail if a later call changed the tensors that an earlier call had returned."""
+    """Fail if a later call changed the tensors that an earlier call returned."""
     for then, now in results:
         for before, after in zip(then, now, strict=True):
             if not torch.equal(torch.as_tensor(before), torch.as_tensor(after)):
                 fail(
-                    "A later call changed what an earlier one had returned: both are "
-                    "the same tensor. Return a new one each time.",
+                    "A later call changed the tensor that an earlier call returned. "
+                    "Return a new tensor each time.",
                     mistake=ONE_BUFFER,
                 )
 
 
 def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
-    """Replace the weights, sources, targets and places by the other's, one by one."""
+    """Replace the weights, sources, targets and positions one after the other."""
     make = student.load(BATCH)
     n = sum(len(batch.indices) for batch in case.given)
     cases = []
@@ -500,32 +505,32 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
     mean = (losses / counts).mean().item()
     right = losses.sum().item() / counts.sum().item()
     return {
-        "2 to the mean loss, where the loss is in nats": lambda: 2**right,
-        "10 to the mean loss, where the loss is in nats": lambda: 10**right,
+        "2 to the mean loss, although the loss is in nats": lambda: 2**right,
+        "10 to the mean loss, although the loss is in nats": lambda: 10**right,
         "e to the mean of the sentences' means": lambda: math.exp(mean),
         "the mean of the sentences' perplexities": lambda: (
             (losses / counts).exp().mean()
         ),
-        "the mean of the perplexities weighted by length": lambda: (
+        "the mean of the sentences' perplexities, weighted by length": lambda: (
             ((losses / counts).exp() * counts).sum() / counts.sum()
         ),
-        "the mean loss, without its exponential": lambda: right,
-        "the mean of the sentences' means, without an exponential": lambda: mean,
-        "e to the mean loss of a sentence, not of a token": lambda: losses.mean().exp(),
+        "the mean loss without the exponential": lambda: right,
+        "the mean of the sentences' means without the exponential": lambda: mean,
+        "e to the mean loss per sentence, not per token": lambda: losses.mean().exp(),
         "e to the summed loss": lambda: losses.sum().exp(),
         "e to minus the mean loss": lambda: math.exp(-right),
-        "e to the tokens divided by their loss": lambda: math.exp(1 / right),
+        "e to the number of tokens divided by their loss": lambda: math.exp(1 / right),
         "e to the median of the sentences' means": lambda: (
             (losses / counts).median().exp()
         ),
-        "e to the mean loss, with each sentence weighted by its length once more": (
+        "e to the mean loss, with each sentence weighted by its length twice": (
             lambda: math.exp((losses * counts).sum() / (counts**2).sum())
         ),
-        "1, which only a model that is always right has": lambda: 1.0,
-        "the perplexity of the first sentence alone": lambda: math.exp(
+        "1, the perplexity of a model that is always right": lambda: 1.0,
+        "the perplexity of only the first sentence": lambda: math.exp(
             losses[0].item() / counts[0].item()
         ),
-        "the perplexity of the first hundred sentences": lambda: perplexity_of(
+        "the perplexity of only the first hundred sentences": lambda: perplexity_of(
             losses[:100], counts[:100]
         ),
         "the perplexity rounded to two digits": lambda: round(math.exp(right), 2),
@@ -539,7 +544,7 @@ def perplexity_of(losses: Tensor, counts: Tensor) -> float:
 
 
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
-    """Draw losses of long, easy sentences and of short, hard ones.
+    """Draw losses of long, easy sentences and short, hard sentences.
 
     In the fixed draws, the perplexity changes if it is rounded or has low precision.
     """
@@ -549,7 +554,7 @@ def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
     return (hard * counts).float(), counts
 
 
-@check("corpus-perplexity", share=4, title="e to the mean loss of a token")
+@check("corpus-perplexity", share=4, title="e to the mean loss per token")
 def test_perplexity_value(student, draw):
     losses, counts = draw_losses(draw.fixed(3))
     got = student.corpus_perplexity(losses, counts)
@@ -558,22 +563,31 @@ def test_perplexity_value(student, draw):
     expect_close(got, want, "the perplexity", named)
 
 
-@check("corpus-perplexity", share=1, title="A part of a corpus, one sentence too")
+@check(
+    "corpus-perplexity",
+    share=1,
+    title="A part of a corpus, including a single sentence",
+)
 def test_perplexity_of_one(student, draw):
     losses, counts = draw_losses(draw.fixed(6))
-    words = "code that counts on several sentences"
+    words = "code that works only for several sentences"
     with blame(words, lambda: test_perplexity_value(student, draw)):
         got = student.corpus_perplexity(losses[2:3], counts[2:3])
         want = math.exp(losses[2].item() / counts[2].item())
         expect_close(got, want, "the perplexity of one sentence")
 
 
-@check("corpus-perplexity", share=1, title="A large corpus; sums stay as they were")
+@check(
+    "corpus-perplexity",
+    share=1,
+    title="A large corpus; losses and counts do not change",
+)
 def test_perplexity_of_a_large_corpus(student, draw):
     losses, counts = draw_losses(draw.fixed(2), 300)
     given = losses.clone(), counts.clone()
     words = (
-        "a product of probabilities, or a sum in the exponent, that leaves the range"
+        "a product of probabilities or a sum in the exponent that "
+        "overflows or underflows"
     )
     with blame(words, lambda: test_perplexity_value(student, draw)):
         got, after = student.call_and_return_inputs(
@@ -592,12 +606,12 @@ def test_perplexity_of_a_large_corpus(student, draw):
 @check(
     "corpus-perplexity",
     share=1,
-    title="A model that is always right has 1",
+    title="The perplexity of a model that is always right is 1",
     form=True,
 )
 def test_perplexity_of_the_sure(student, draw):
     counts = draw.ids(5, low=3, high=9)
-    words = "code that adds something to the loss"
+    words = "code that adds a number to the loss"
     with blame(words, lambda: test_perplexity_value(student, draw)):
         got = student.corpus_perplexity(torch.zeros(5), counts)
         expect_close(got, 1.0, "the perplexity of a model that is always right")
@@ -626,7 +640,7 @@ LIMITS = (4, 6, 9)
 
 @functools.lru_cache(4096)
 def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
-    """Count n-grams and words for BLEU: matches, all n-grams, both lengths, (10,)."""
+    """Return the counts for BLEU, (10,): matches, all n-grams and both lengths."""
     pair = [hypothesis], [reference]
     by_n = [ngram_precision(*pair, n + 1) for n in range(4)]
     confirmed, found = zip(*by_n, strict=True)
@@ -653,14 +667,14 @@ class Corpus:
     references: Sentences
 
     def part(self, places: Sequence[int]) -> tuple[Sentences, Sentences]:
-        """Return some of the translations with their references."""
+        """Return the translations at these positions with their references."""
         return (
             [self.hypotheses[i] for i in places],
             [self.references[i] for i in places],
         )
 
     def bleu(self, places: Sequence[int]) -> float:
-        """Score the sentences at these places."""
+        """Score the sentences at these positions."""
         return bleu_of(*self.part(places))
 
     def bleu_swapped(self, places: Sequence[int]) -> float:
@@ -729,7 +743,7 @@ def places_with(
     measured: str = "sources",
     below: Callable[[int, int], bool] = lambda length, limit: length <= limit,
 ) -> list[list[int]]:
-    """Group the places of sentences by the length of one of the three texts."""
+    """Group the positions of sentences by the length of one of the three texts."""
     lengths = [len(words) for words in getattr(corpus, measured)]
     groups: list[list[int]] = [[] for _ in range(len(limits) + 1)]
     for place, length in enumerate(lengths):
@@ -739,7 +753,7 @@ def places_with(
 
 
 def first_of_equals(corpus: Corpus, groups: list[list[int]]) -> list[list[int]]:
-    """Look up each sentence by the words of its source, so that equal sources agree."""
+    """Look up each sentence by its source, so that equal sources get one position."""
     sources = corpus.sources
     return [[sources.index(sources[place]) for place in group] for group in groups]
 
@@ -774,17 +788,17 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
     return {
         "groups by the length of the translations": of(measured="hypotheses"),
         "groups by the length of the references": of(measured="references"),
-        "groups that a source of exactly the limit has fallen out of": of(
+        "groups without the sources whose length is exactly the limit": of(
             below=lambda length, limit: length < limit
         ),
-        "groups whose limits count <sos> and <eos>": of(
+        "groups by lengths that include <sos> and <eos>": of(
             below=lambda length, limit: length + 2 <= limit
         ),
-        "groups of which each holds the shorter ones too": cumulative,
-        "groups that all hold every sentence: [[]] * n is one list, n times": lambda: (
+        "groups that also contain all shorter sources": cumulative,
+        "groups that all contain every sentence: [[]] * n repeats one list": lambda: (
             table_of(corpus, [range(len(corpus.sources))] * (len(limits) + 1))
         ),
-        "groups with the first of equal sources, twice": lambda: table_of(
+        "groups that repeat the first of several equal sources": lambda: table_of(
             corpus, first_of_equals(corpus, places_with(corpus, limits))
         ),
         "groups without any sentence": lambda: [(0, None)] * (len(limits) + 1),
@@ -792,7 +806,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name tables with wrong scores of the groups."""
+    """Name tables whose groups have wrong scores."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -832,9 +846,11 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         return [(n, bleu) for n, (_, bleu) in zip(words, right, strict=True)]
 
     return {
-        "the table without the sentences beyond the last limit": lambda: right[:-1],
+        "the table without the sentences longer than the last limit": lambda: right[
+            :-1
+        ],
         "the table without its first group": lambda: right[1:],
-        "the table from the longest to the shortest": lambda: right[::-1],
+        "the table from the longest to the shortest sources": lambda: right[::-1],
         "BLEU first and the number of sentences second": lambda: [
             (bleu, n) for n, bleu in right
         ],
@@ -842,11 +858,9 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
         "BLEU as a fraction, not times 100": lambda: table_of(
             corpus, groups, lambda places: corpus.bleu(places) / 100
         ),
-        "the words of each group, not its sentences": by_count_of_words,
-        "the table without groups that have no sentence": lambda: [
-            row for row in right if row[0]
-        ],
-        "0 as the BLEU of a group without a sentence": lambda: [
+        "the number of words in each group, not of sentences": by_count_of_words,
+        "the table without its empty groups": lambda: [row for row in right if row[0]],
+        "0 as the BLEU of an empty group": lambda: [
             (n, bleu or 0.0) for n, bleu in right
         ],
         "None instead of a BLEU of 0 for a group that scores 0": lambda: [
@@ -858,7 +872,7 @@ def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
             )
             for words, digits in DIGITS.items()
         },
-        "NaN as the BLEU of a group without a sentence": lambda: [
+        "NaN as the BLEU of an empty group": lambda: [
             (n, math.nan if bleu is None else bleu) for n, bleu in right
         ],
     }
@@ -891,7 +905,7 @@ def plain(table: Any) -> Any:
 
 
 def carried(mistakes: Named, step: Callable[[Any], Any]) -> Named:
-    """Apply a function to wrong values, and keep their names."""
+    """Apply a function to the wrong values, and keep the names of the mistakes."""
 
     def after(make: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: step(make())
@@ -926,24 +940,24 @@ def by_length(student, corpus: Corpus, limits: Sequence[int] = LIMITS) -> Any:
 @check(
     "bleu-by-length",
     share=1,
-    title="A row for each group, a pair in each row",
+    title="One row per group, and a pair in each row",
     form=True,
 )
 def test_table_shape(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     got = by_length(student, corpus)
-    rows = expect_parts(got, len(LIMITS) + 1, "a list of one row for each group")
+    rows = expect_parts(got, len(LIMITS) + 1, "a list with one row per group")
     for row in rows:
-        expect_parts(row, 2, "rows of a number of sentences and their BLEU")
+        expect_parts(row, 2, "rows with the number of sentences and their BLEU")
 
 
-@check("bleu-by-length", share=2, title="How many sentences are in each group")
+@check("bleu-by-length", share=2, title="The number of sentences in each group")
 def test_table_counts(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     got = by_length(student, corpus)
     named = carried(table_mistakes(corpus), lambda t: [row[0] for row in plain(t)])
     want = [float(len(places)) for places in places_with(corpus, LIMITS)]
-    rows = expect_parts(plain(got), len(want), "a list of one row for each group")
+    rows = expect_parts(plain(got), len(want), "a list with one row per group")
     counts = [row[0] if isinstance(row, tuple) and row else row for row in rows]
     expect_equal(counts, want, "the list of counts", named)
 
@@ -954,15 +968,15 @@ def test_table_scores(student, draw):
     expect_table(by_length(student, corpus), corpus)
 
 
-@check("bleu-by-length", share=2, title="A group without a sentence has None")
+@check("bleu-by-length", share=2, title="None for an empty group")
 def test_table_with_an_empty_group(student, draw):
     corpus = draw_corpus(draw.fixed(0), (3, 8, 8, 4, 12))
-    words = "code that counts on a sentence in every group"
+    words = "code that works only if every group has a sentence"
     with blame(words, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus), corpus)
 
 
-@check("bleu-by-length", share=1, title="A group without a right word has 0")
+@check("bleu-by-length", share=1, title="0 for a group without a correct word")
 def test_table_with_a_zero(student, draw):
     corpus = draw_corpus(draw.fixed(0), (3, 8, 5, 12, 14))
     corpus.hypotheses[0][:] = ["nonsense"] * 5  # the only sentence in its group
@@ -970,24 +984,22 @@ def test_table_with_a_zero(student, draw):
     expect_table(by_length(student, corpus), corpus)
 
 
-@check(
-    "bleu-by-length", share=1, title="Sentences and limits stay as they were", form=True
-)
+@check("bleu-by-length", share=1, title="Sentences and limits do not change", form=True)
 def test_table_changes_nothing(student, draw):
     corpus = draw_corpus(draw, SOURCE_LENGTHS)
     given = (corpus.sources, corpus.hypotheses, corpus.references, LIMITS)
     expect_left(student, student.bleu_by_length, *given)
 
 
-@check("bleu-by-length", share=1, title="One limit, many, or none")
+@check("bleu-by-length", share=1, title="One limit, many limits, or none")
 def test_table_of_other_limits(student, draw):
     corpus = draw_corpus(draw.fixed(1), SOURCE_LENGTHS)  # reveals rounding
-    words = "code that counts on a certain number of groups"
+    words = "code that works only for a certain number of groups"
     with blame(words, lambda: test_table_scores(student, draw)):
         for limits in MANY_LIMITS:
             expect_table(by_length(student, corpus, limits), corpus, limits)
     corpus = draw_corpus(draw.fixed(0), (4, 1200, 6, 9, 8))
-    bound = "an upper limit for the sources of the last group"
+    bound = "an upper limit for the sources in the last group"
     with blame(bound, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus), corpus)
 
@@ -998,9 +1010,9 @@ def cut(sentences: Sentences) -> Sentences:
 
 
 def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
-    """Draw corpora and limits. Each differs from the one before in a single part.
+    """Draw corpora and limits. Each differs from the previous one in a single part.
 
-    In the fixed draw, each gives a different table from the one before.
+    In the fixed draw, each table differs from the previous one.
     """
     corpus = draw_corpus(draw.fixed(0), (*SOURCE_LENGTHS, 5))
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
@@ -1029,7 +1041,7 @@ def test_table_of_each_call(student, draw):
 
 # --- bootstrap_interval -----------------------------------------------------------
 
-R, SENTENCES = 71, 8  # with 71, each way to round a percentile's place shows
+R, SENTENCES = 71, 8  # 71 reveals each way to round an index
 OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # scores out of 100 in an interval
 END_DIGITS = {"one digit": 1, "two digits": 2, "three digits": 3}
 EXACT = 2e-6  # tolerance of the ends: reveals rounding to three digits
@@ -1049,7 +1061,7 @@ def interval_with(
 def scores_of(
     corpus: Corpus, draws: Tensor, score: Callable[[list[int]], float] | None = None
 ) -> Tensor:
-    """Score the resampled test sets with `score`, or with BLEU if it is missing."""
+    """Score the resampled test sets with `score`, or with BLEU by default."""
     score = score or corpus.bleu
     return torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
 
@@ -1076,25 +1088,26 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
         return bleu_of(corpus.hypotheses, corpus.part(row)[1])
 
     return {
-        "an interval without the references drawn along": of(score=half_drawn),
-        "an interval without the translations drawn along": of(score=references_drawn),
+        "an interval for which the references are not resampled": of(score=half_drawn),
+        "an interval for which the translations are not resampled": of(
+            score=references_drawn
+        ),
         "an interval computed from averages of sentence scores": of(
             score=mean_of_sentences
         ),
-        "an interval of draws without repetitions": of(
+        "an interval from draws without repetitions": of(
             score=lambda row: corpus.bleu(sorted(set(row)))
         ),
         "an interval that swaps hypotheses and references": of(
             score=corpus.bleu_swapped
         ),
-        "an interval of equal translations, all with the reference of the first": of(
-            score=corpus.bleu_by_words
-        ),
+        "an interval in which equal translations all get "
+        "the reference of the first": of(score=corpus.bleu_by_words),
         "an interval that treats the columns of `draws` as test sets": lambda: (
             interval_with(corpus, draws.T)
         ),
-        "the score of the test set twice, not redrawn": lambda: torch.tensor(
-            [corpus.bleu(everything)] * 2
+        "the score of the test set at both ends, without resampling": lambda: (
+            torch.tensor([corpus.bleu(everything)] * 2)
         ),
         **rounded_ends(corpus, draws),
         **end_mistakes(scores_of(corpus, draws), corpus.bleu(everything)),
@@ -1123,11 +1136,11 @@ def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
     rows = list(map(tuple, draws.tolist()))
     return {
-        "an interval in which equal draws count once": lambda: of(list(set(rows))),
-        "an interval in which draws of the same sentences count once": lambda: of(
+        "an interval in which equal draws count only once": lambda: of(list(set(rows))),
+        "an interval in which draws of the same sentences count only once": lambda: of(
             list({tuple(sorted(row)) for row in rows})
         ),
-        "an interval in which equal scores count once": lambda: of_scores(set),
+        "an interval in which equal scores count only once": lambda: of_scores(set),
         "an interval without the scores that are 0": lambda: of_scores(
             lambda scores: [score for score in scores if score]
         ),
@@ -1155,22 +1168,22 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
     return {
         "an interval whose ends are swapped": quantiles(scores, (0.975, 0.025)),
         **interpolated_elsewhere(scores),
-        "the least and the greatest score": rank[[0, -1]],
-        "the mean and 1.96 standard deviations": around(mean, 1.96 * deviation),
-        "the mean and two standard deviations": around(mean, 2 * deviation),
-        "the score and 1.96 standard deviations": around(whole, 1.96 * deviation),
-        "the mean and 1.96 standard errors, which shrink with every draw": around(
+        "the lowest and the highest score": rank[[0, -1]],
+        "the mean ± 1.96 standard deviations": around(mean, 1.96 * deviation),
+        "the mean ± two standard deviations": around(mean, 2 * deviation),
+        "the score ± 1.96 standard deviations": around(whole, 1.96 * deviation),
+        "the mean ± 1.96 standard errors, which shrink with more draws": around(
             mean, 1.96 * error
         ),
-        "the fractions of BLEU, not times 100": quantiles(scores, (0.025, 0.975)) / 100,
+        "ends as fractions, not times 100": quantiles(scores, (0.025, 0.975)) / 100,
         "0 at both ends": torch.zeros(2),
-        "percentiles of scores without decimals": quantiles(
+        "percentiles of scores rounded to whole numbers": quantiles(
             scores.round(), (0.025, 0.975)
         ),
         "percentiles that are not interpolated": nearest("nearest"),
-        "percentiles that are rounded down": nearest("lower"),
-        "percentiles rounded to scores that occur": nearest("higher"),
-        "the scores at places 0.025 r and 0.975 r, rounded down, not interpolated": (
+        "percentiles rounded down to a score that occurs": nearest("lower"),
+        "percentiles rounded up to a score that occurs": nearest("higher"),
+        "the scores at indices 0.025 r and 0.975 r, rounded down, not interpolated": (
             rank[[int(0.025 * len(rank)), int(0.975 * len(rank))]]
         ),
     }
@@ -1187,7 +1200,7 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
     }
     return {
         **{
-            Phrase("the interval that holds {n} of 100 scores", n): x
+            Phrase("the interval that contains {n} of 100 scores", n): x
             for n, x in holding.items()
         },
         "the interval from the 5th to the 97.5th percentile": quantiles(
@@ -1198,7 +1211,8 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
         ),
         **{
             Phrase(
-                "percentiles by numpy's method {method}, not by 'linear'", repr(method)
+                "percentiles by numpy's method {method} instead of 'linear'",
+                repr(method),
             ): ends
             for method, ends in by_method.items()
         },
@@ -1206,13 +1220,13 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
 
 
 def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
-    """Draw a corpus and r resamplings of its sentences with many repetitions.
+    """Draw a corpus and r resampled test sets with many repeated sentences.
 
     In the fixed draws, the first score changes if hypotheses and references are
     swapped, if each sentence counts once, or if the score is rounded.
     """
     corpus = draw_corpus(draw, [5] * SENTENCES)
-    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their places tell them apart
+    corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their positions differ
     corpus.references[3][:] = corpus.references[2]
     draws = draw.ids(r, SENTENCES, low=0, high=SENTENCES)
     draws[0, :4] = torch.tensor([1, 1, 3, 3])
@@ -1220,9 +1234,9 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets on which all mistaken ends differ.
+    """Draw test sets for which all wrong ends differ.
 
-    Some sets occur twice, and rounded ends differ, too.
+    Some sets occur twice, and rounded ends differ too.
     """
     corpus, draws = draw_test_sets(draw.fixed(1), R)
     draws[5:9] = draws[4]
@@ -1230,7 +1244,7 @@ def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets that are longer than the corpus and reveal each mistaken end."""
+    """Draw test sets that are longer than the corpus and reveal each wrong end."""
     draw = draw.fixed(0)
     corpus, _ = draw_test_sets(draw)
     return corpus, draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
@@ -1244,7 +1258,7 @@ def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
 
 
 def ends_in(got: Any) -> Tensor:
-    """Return the two ends in a result as a tensor."""
+    """Return the two ends of the interval as a tensor."""
     if isinstance(got, Tensor) and tuple(got.shape) == (2,):
         return got
     low, high = expect_parts(got, 2, "two numbers, the ends of the interval")
@@ -1268,7 +1282,7 @@ def test_interval_shape(student, draw):
         )
 
 
-@check("bootstrap-interval", share=5, title="The percentiles of the redrawn scores")
+@check("bootstrap-interval", share=5, title="The percentiles of the resampled scores")
 def test_interval_value(student, draw):
     corpus, draws = draw_telling_sets(draw)
     got = run_interval(student, corpus, draws)
@@ -1277,10 +1291,12 @@ def test_interval_value(student, draw):
     expect_close(got, want, "your interval", named, tolerance=EXACT)
 
 
-@check("bootstrap-interval", share=1, title="A single draw has no width")
+@check(
+    "bootstrap-interval", share=1, title="The interval of a single draw has no width"
+)
 def test_interval_of_one_draw(student, draw):
     corpus, draws = draw_test_sets(draw.fixed(1))
-    words = "code that counts on many draws"
+    words = "code that works only for many draws"
     with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws[:1])
         want = torch.tensor([corpus.bleu(draws[0].tolist())] * 2)
@@ -1290,7 +1306,7 @@ def test_interval_of_one_draw(student, draw):
 @check(
     "bootstrap-interval",
     share=1,
-    title="Sentences, draws and the random state stay as they were",
+    title="Sentences, draws and the random state do not change",
     form=True,
 )
 def test_interval_changes_nothing(student, draw):
@@ -1300,10 +1316,10 @@ def test_interval_changes_nothing(student, draw):
     expect_left(student, student.bootstrap_interval, *given)
 
 
-@check("bootstrap-interval", share=1, title="Only the places that were handed over")
+@check("bootstrap-interval", share=1, title="Only the given indices are used")
 def test_interval_of_other_sizes(student, draw):
     corpus, draws = draw_longer_sets(draw)
-    words = "code that counts on n places in a row"
+    words = "code that works only for n indices in each row"
     with blame(words, lambda: test_interval_value(student, draw)):
         got = run_interval(student, corpus, draws)
         want = interval_with(corpus, draws)
@@ -1317,7 +1333,7 @@ def test_interval_of_other_sizes(student, draw):
 
 
 def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets of which some occur twice, and some score 0.
+    """Draw test sets. Some occur twice, and some score 0.
 
     If any of these sets is left out, the interval changes.
     """
@@ -1330,7 +1346,7 @@ def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def intervals_in_turn(draw) -> list[tuple[Corpus, Tensor]]:
-    """Draw test sets that differ in one part from those before, and in both ends."""
+    """Draw test sets that differ from the previous in one part and in both ends."""
     draw = draw.fixed(0)
     corpus, draws = draw_test_sets(draw, 13)  # a number that no other check uses
     _, others = draw_test_sets(draw, 13)
@@ -1373,7 +1389,7 @@ SOURCE = [
 ]
 LAYERS, HEADS, WRITTEN = 3, 4, 24
 UNKNOWN = "<unk>"
-KNOWN = (3, 6, 7, 13, 18, 23)  # places of known words
+KNOWN = (3, 6, 7, 13, 18, 23)  # positions of known words
 
 
 @dataclass(frozen=True)
@@ -1394,7 +1410,7 @@ class Copying:
         return Copying(self.target[1:], self.weights[:, :, 1:], self.source)
 
     def filled(self, places: Sequence[int], every: bool = False) -> list[str]:
-        """Replace each unknown word by the source word at its place."""
+        """Replace each unknown word by the source word at its index."""
         return [
             self.source[place] if every or word == UNKNOWN else word
             for word, place in zip(self.target, places, strict=True)
@@ -1404,7 +1420,7 @@ class Copying:
 def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
     """Draw attention in which every likely mistake copies different words.
 
-    The heads disagree, and their shares for `<sos>` and `<eos>` differ.
+    The heads disagree, and their weights for `<sos>` and `<eos>` differ.
     """
     target = [*words_of(draw, WRITTEN - 1), "<eos>"]
     target[3] = "trunk"
@@ -1413,11 +1429,13 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
         target[place] = UNKNOWN
     heads = (LAYERS, HEADS, WRITTEN)
     words = (1.5 * draw.normal(*heads, len(SOURCE))).softmax(dim=-1)
-    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # share of the words
-    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # share of <sos> in the rest
+    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # weight of the words
+    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # fraction of <sos> in the rest
     words = share * words
     order = torch.randperm(len(SOURCE), generator=draw.generator)
-    for number, row in enumerate(unknown):  # each word is greatest in some row
+    for number, row in enumerate(
+        unknown
+    ):  # each word has the largest weight in some row
         now = int(words[:, :, row].mean(dim=(0, 1)).argmax())
         turns = int(order[number % len(SOURCE)]) - now
         words[:, :, row] = words[:, :, row].roll(turns, -1)
@@ -1430,62 +1448,67 @@ def copying_mistakes(case: Copying) -> Named:
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
-# Each function takes the average weights (t, s), and returns the places of the words to
-# copy, (t,).
+# Each function takes the average weights (t, s), and returns the indices of the words
+# to copy, (t,).
 OTHER_PLACES: dict[str, Callable[[Tensor], Tensor]] = {
-    "copies of <sos> and <eos>, moved to the nearest word": lambda average: (
+    "copies of the nearest word if <sos> or <eos> "
+    "has the largest weight": lambda average: (
         average.argmax(dim=-1).clamp(1, average.size(1) - 2) - 1
     ),
-    "copies in which <eos> counts for the last word": lambda average: (
+    "copies in which <eos> counts as the last word": lambda average: (
         average[:, 1:].argmax(dim=-1).clamp(max=average.size(1) - 3)
     ),
-    "copies of word i for column i of the weights, where column 0 is <sos>": (
+    "copies of word i for column i of the weights, although column 0 is <sos>": (
         lambda average: average[:, :-2].argmax(dim=-1)
     ),
-    "copies that never take the first word": lambda average: (
+    "copies that never use the first word": lambda average: (
         average[:, 2:-1].argmax(dim=-1) + 1
     ),
-    "copies that never take the last word": lambda average: average[:, 1:-2].argmax(
+    "copies that never use the last word": lambda average: average[:, 1:-2].argmax(
         dim=-1
     ),
-    "copies of the word before the one looked at": lambda average: (
+    "copies of the word before the one with the largest weight": lambda average: (
         (looked_at(average) - 1) % (average.size(1) - 2)
     ),
-    "copies of the word after the one looked at": lambda average: (
+    "copies of the word after the one with the largest weight": lambda average: (
         (looked_at(average) + 1) % (average.size(1) - 2)
     ),
-    "copies of the word at the same place": lambda average: torch.arange(
+    "copies of the word at the same position": lambda average: torch.arange(
         len(average)
     ).clamp(max=average.size(1) - 3),
-    "copies of the word that was looked at least": lambda average: average[
+    "copies of the word with the smallest weight": lambda average: average[
         :, 1:-1
     ].argmin(dim=-1),
-    "copies by the next token's weights": lambda average: looked_at(
+    "copies that use the next token's weights": lambda average: looked_at(
         average.roll(-1, 0)
     ),
-    "copies by the weights of the token before": lambda average: looked_at(
+    "copies that use the previous token's weights": lambda average: looked_at(
         average.roll(1, 0)
     ),
-    "one and the same word for every <unk>": lambda average: (
+    "the same word for every <unk>": lambda average: (
         average[:, 1:-1].sum(dim=0).argmax().expand(len(average))
     ),
 }
 # Each function takes the weights (layers, h, t, s), and returns the weights for
 # copying, (t, s).
 OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
-    "the first layer alone": lambda weights: weights[0].mean(0),
-    "the second layer alone": lambda weights: weights[1].mean(0),
-    "the last layer alone": lambda weights: weights[-1].mean(0),
-    "the first two layers": lambda weights: weights[:2].mean(dim=(0, 1)),
-    "the first head alone": lambda weights: weights[:, 0].mean(0),
-    "the last head alone": lambda weights: weights[:, -1].mean(0),
+    "only the first layer": lambda weights: weights[0].mean(0),
+    "only the second layer": lambda weights: weights[1].mean(0),
+    "only the last layer": lambda weights: weights[-1].mean(0),
+    "only the first two layers": lambda weights: weights[:2].mean(dim=(0, 1)),
+    "only the first head": lambda weights: weights[:, 0].mean(0),
+    "only the last head": lambda weights: weights[:, -1].mean(0),
     "all heads but the first": lambda weights: weights[:, 1:].mean(dim=(0, 1)),
     "all heads but the last": lambda weights: weights[:, :-1].mean(dim=(0, 1)),
-    "one head of one layer": lambda weights: weights[-1, 0],
-    "the first head of the first layer": lambda weights: weights[0, 0],
-    "the greatest weight of any head": lambda weights: weights.amax(dim=(0, 1)),
-    "the mean of each layer's greatest head": lambda weights: weights.amax(1).mean(0),
-    "the greatest layer of the mean head": lambda weights: weights.mean(1).amax(0),
+    "only one head of one layer": lambda weights: weights[-1, 0],
+    "only the first head of the first layer": lambda weights: weights[0, 0],
+    "the largest weight of any head": lambda weights: weights.amax(dim=(0, 1)),
+    "the mean over the layers of the heads' largest weight": lambda weights: (
+        weights.amax(1).mean(0)
+    ),
+    "the maximum over the layers of the heads' mean": lambda weights: weights.mean(
+        1
+    ).amax(0),
     "the median of the heads": lambda weights: (
         weights.flatten(0, 1).median(dim=0).values
     ),
@@ -1495,19 +1518,19 @@ OTHER_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
     "the weights after a second softmax": lambda weights: weights.softmax(dim=-1).mean(
         dim=(0, 1)
     ),
-    "weights divided by what <sos> and <eos> leave of them": lambda weights: (
+    "weights renormalised without <sos> and <eos>": lambda weights: (
         weights / weights[..., 1:-1].sum(dim=-1, keepdim=True)
     ).mean(dim=(0, 1)),
 }
 
 
 def looked_at(weights: Tensor) -> Tensor:
-    """Return the place of the greatest weight in each row, without <sos> and <eos>."""
+    """Return the index of the largest weight in each row, without <sos> and <eos>."""
     return weights[..., 1:-1].argmax(dim=-1)
 
 
 def place_mistakes(case: Copying) -> Named:
-    """Name copies of a word other than the one with the greatest weight."""
+    """Name copies of a word other than the one with the largest weight."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     framed = Copying(case.target, case.weights, ["<sos>", *case.source, "<eos>"])
 
@@ -1515,7 +1538,7 @@ def place_mistakes(case: Copying) -> Named:
         return lambda: case.filled(places(average).tolist())
 
     return {
-        "copies in which <sos> and <eos> take part": lambda: framed.filled(
+        "copies that include <sos> and <eos>": lambda: framed.filled(
             average.argmax(dim=-1).tolist()
         ),
         **{phrase: by(places) for phrase, places in OTHER_PLACES.items()},
@@ -1523,17 +1546,17 @@ def place_mistakes(case: Copying) -> Named:
 
 
 def weight_mistakes(case: Copying) -> Named:
-    """Name copies that use other weights than the average over layers and heads."""
+    """Name copies that use weights other than the average over layers and heads."""
 
     def by(weights: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
         return lambda: case.filled(looked_at(weights(case.weights)).tolist())
 
     return {
         **{
-            Phrase("copies by {words}", words): by(weights)
+            Phrase("copies that use {words}", words): by(weights)
             for words, weights in OTHER_WEIGHTS.items()
         },
-        "copies of the word that most heads look at": lambda: case.filled(
+        "copies of the word that most heads attend to": lambda: case.filled(
             looked_at(case.weights).flatten(0, 1).mode(dim=0).values.tolist()
         ),
     }
@@ -1561,27 +1584,27 @@ def word_mistakes(case: Copying) -> Named:
         return [*right[: first + 1], *case.target[first + 1 :]]
 
     return {
-        "copies for every word, not for the unknown ones alone": lambda: case.filled(
+        "copies for every word, not only for unknown words": lambda: case.filled(
             looked, every=True
         ),
-        "copies for each word in brackets, <eos> among them": lambda: [
+        "copies for each word in angle brackets, including <eos>": lambda: [
             case.source[place] if word.startswith("<") else word
             for word, place in zip(case.target, looked, strict=True)
         ],
-        "copies for each word with unk in it, not for <unk> alone": lambda: [
+        "copies for each word that contains unk, not only for <unk>": lambda: [
             case.source[place] if "unk" in word else word
             for word, place in zip(case.target, looked, strict=True)
         ],
-        "copies that take each word of the source once": lambda: each_word_once(case),
+        "copies that use each source word only once": lambda: each_word_once(case),
         "the words of the source": lambda: list(case.source),
-        "a copy for the first unknown word alone": only_first,
+        "a copy for only the first unknown word": only_first,
         "the target without its unknown words": lambda: [
             word for word in case.target if word != UNKNOWN
         ],
-        "the target as it was": lambda: list(case.target),
-        "the translation without <eos>, which nobody asked to cut": lambda: right[:-1],
-        "the words joined to a text": lambda: " ".join(right),
-        "the places of the words, not the words": lambda: [
+        "the unchanged target": lambda: list(case.target),
+        "the translation without <eos>, which should stay": lambda: right[:-1],
+        "the words joined into a string": lambda: " ".join(right),
+        "the indices of the words, not the words": lambda: [
             place if word == UNKNOWN else word
             for word, place in zip(case.target, looked, strict=True)
         ],
@@ -1595,15 +1618,15 @@ def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> No
         named[KEPT] = lambda: reference.copy_unknown_words(*earlier.given)
     want = reference.copy_unknown_words(*case.given)
     got = list(got) if isinstance(got, tuple) else got
-    expect_equal(got, want, "what you wrote", named)
+    expect_equal(got, want, "your translation", named)
 
 
 def expect_lists_apart(results: Sequence[tuple[Any, Any]]) -> None:
-    """Fail if a later call changed the list that an earlier call had returned."""
+    """Fail if a later call changed the list that an earlier call returned."""
     if any(then != now for then, now in results):
         fail(
-            "A later call changed what an earlier one had returned: both are the same "
-            "list. Return a new one each time.",
+            "A later call changed the list that an earlier call returned. "
+            "Return a new list each time.",
             mistake="one list for the results of all calls",
         )
 
@@ -1622,14 +1645,17 @@ def run_copying(student, case: Copying) -> Any:
 def test_copies_shape(student, draw):
     case = draw_copying(draw.fixed(1)).behind_the_first()  # reveals each mistake
     got = run_copying(student, case)
-    words = expect_parts(got, len(case.target), "a list of as many words as before")
+    words = expect_parts(
+        got, len(case.target), "a list with one word for each target token"
+    )
     if UNKNOWN in words:
         fail(
-            "There is still an <unk> in what you wrote.", mistake="an <unk> that stays"
+            "There is still an <unk> in your translation.",
+            mistake="an <unk> that stays",
         )
 
 
-@check("copy-unknown-words", share=5, title="The word looked at most, by all heads")
+@check("copy-unknown-words", share=5, title="The word with the largest average weight")
 def test_copies_values(student, draw):
     first, second = draw_copying(draw.fixed(3)), draw_copying(draw.fixed(6))
     first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # in no other check
@@ -1649,7 +1675,7 @@ def test_copies_values(student, draw):
 @check(
     "copy-unknown-words",
     share=1,
-    title="Known words stay, and so does the input",
+    title="Known words and the input do not change",
     form=True,
 )
 def test_copies_change_nothing_else(student, draw):
@@ -1669,19 +1695,21 @@ def test_copies_of_another_size(student, draw):
         test_copies_values(student, draw)
         test_copies_change_nothing_else(student, draw)
 
-    with blame("code that counts on several layers, heads or words", as_usual):
+    with blame("code that works only for several layers, heads or words", as_usual):
         expect_copies(run_copying(student, case), case)
     expect_copies_of_equal_words(student)
     expect_copies_of_little_weight(student)
 
 
 def expect_copies_of_equal_words(student) -> None:
-    """Fail if two places of the same source word share one weight."""
+    """Fail if two positions of the same source word share one weight."""
     weights = torch.tensor([0.1, 0.5, 0.3, 0.05, 0.05]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], weights, ["der", "hund", "der"])
-    by_word = "copies by a dictionary of the words, where equal ones have one weight"
+    by_word = (
+        "copies by a dictionary of the words, in which equal words share one weight"
+    )
     named = {by_word: ["hund"]}
-    expect_equal(list(run_copying(student, case)), ["der"], "what you wrote", named)
+    expect_equal(list(run_copying(student, case)), ["der"], "your translation", named)
 
 
 def expect_copies_of_little_weight(student) -> None:
@@ -1689,11 +1717,11 @@ def expect_copies_of_little_weight(student) -> None:
     little = torch.tensor([0.9, 2e-5, 2.004e-5, 1e-5, 0.09995]).repeat(2, 3, 1, 1)
     case = Copying([UNKNOWN], little, ["park", "herrn", "ruft"])
     named = {
-        "an <unk> that stays where little weight lies on the words": [UNKNOWN],
-        "copies by weights of few digits": ["park"],
+        "an <unk> that stays if the words have little weight": [UNKNOWN],
+        "copies that use weights with few digits": ["park"],
     }
     got = list(run_copying(student, case))
-    expect_equal(got, ["herrn"], "what you wrote of words with little weight", named)
+    expect_equal(got, ["herrn"], "your translation for low-weight words", named)
 
 
 # --- apply_merges -----------------------------------------------------------------
@@ -1702,7 +1730,7 @@ Pair = tuple[str, str]
 Merge = Callable[[Sequence[str], Pair], list[str]]
 START = "▁"
 # The letters a, b, c and d are replaced by random letters in the same alphabetical
-# order. Whatever they are, each mistake has a different result.
+# order. For any letters, each mistake has a different result.
 PIECES = "c a bc a a ab bc b a a b a a a c a c a"
 MERGES = "d_a b_a a_c a_b a_ac ab_c ac_a"
 OTHER_MERGES = "c_a b_c a_a aa_a ca_bc d_b ab_ab"
@@ -1724,13 +1752,13 @@ def pairs_of(text: str) -> list[Pair]:
 
 
 def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
-    """Return the places at which the pair occurs."""
+    """Return the positions at which the pair occurs."""
     found = enumerate(pairwise(pieces))
     return [place for place, neighbours in found if neighbours == pair]
 
 
 def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Join the pieces at these places with the next pieces, but use no piece twice."""
+    """Join the pieces at these positions with the next ones, but use no piece twice."""
     made: list[str] = []
     i = 0
     while i < len(pieces):
@@ -1746,7 +1774,7 @@ def merged(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_once(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge only the first place."""
+    """Merge only at the first position."""
     return joined_at(pieces, places_of(pieces, pair)[:1])
 
 
@@ -1757,7 +1785,7 @@ def merged_from_the_right(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge every place, even if two places share a piece: aaa becomes aa aa."""
+    """Merge at every position, even if two pairs share a piece: aaa becomes aa aa."""
     places = places_of(pieces, pair)
     return [
         "".join(pair) if i in places else piece
@@ -1767,7 +1795,7 @@ def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge overlapping places into one piece: aaa becomes one piece."""
+    """Merge overlapping pairs into one piece: aaa becomes one piece."""
     places, made = places_of(pieces, pair), list(pieces[:1])
     for i, piece in enumerate(pieces[1:]):
         if i in places:
@@ -1778,7 +1806,7 @@ def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_text(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge in a text with spaces, and thereby find the pair inside longer pieces."""
+    """Merge in a string with spaces, which also finds the pair inside longer pieces."""
     return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split(" ")
 
 
@@ -1828,7 +1856,7 @@ def applied_in_one_pass(pieces: Sequence[str], merges: Sequence[Pair]) -> list[s
 
 
 def applied_from_the_left(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
-    """Apply any merge at the first place where one matches, until none matches."""
+    """Apply any merge at the first position where one matches, until none matches."""
     pieces = list(pieces)
     while places := [place for pair in merges for place in places_of(pieces, pair)]:
         pieces = joined_at(pieces, [min(places)])
@@ -1836,7 +1864,7 @@ def applied_from_the_left(pieces: Sequence[str], merges: Sequence[Pair]) -> list
 
 
 def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
-    """Repeatedly cut out the longest piece that a merge makes."""
+    """Repeatedly cut off the longest piece that a merge creates."""
     text, known = "".join(pieces), set(map("".join, merges))
     made: list[str] = []
     while text:
@@ -1847,7 +1875,7 @@ def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
 
 
 def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name the mistake in the application of merges."""
+    """Name the mistake in applying merges."""
 
     def by(merge: Merge) -> Callable[[], list[str]]:
         return lambda: applied(pieces, merges, merge)
@@ -1857,29 +1885,31 @@ def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
 
     fitting = [pair for pair in merges if places_of(pieces, pair)]
     return {
-        "the pieces as they were": lambda: list(pieces),
+        "the unchanged pieces": lambda: list(pieces),
         "the merges applied from the last one learned to the first": of(merges[::-1]),
-        "the merges applied in the alphabet's order": of(sorted(merges)),
+        "the merges applied in alphabetical order": of(sorted(merges)),
         "the merges without the last one": of(merges[:-1]),
-        "the first merge that fits, and no other": of(fitting[:1]),
-        "one pass from left to right, in which any merge will do": lambda: (
+        "only the first merge that matches": of(fitting[:1]),
+        "one pass from left to right in which any merge may apply": lambda: (
             applied_in_one_pass(pieces, merges)
         ),
-        "merges from the left, whichever was learned first": lambda: (
+        "merges from left to right, regardless of which was learned first": lambda: (
             applied_from_the_left(pieces, merges)
         ),
-        "the longest pieces from the left, not merge by merge": lambda: longest_pieces(
-            pieces, merges
+        "the longest known pieces from left to right, not merge by merge": lambda: (
+            longest_pieces(pieces, merges)
         ),
-        "each merge applied at its first place alone": by(merged_once),
-        "merges found inside of longer pieces too": by(merged_in_text),
-        "merges of any two pieces that spell the same as the pair": by(by_letters),
+        "each merge applied only at its first position": by(merged_once),
+        "merges found inside longer pieces too": by(merged_in_text),
+        "merges of any two pieces with the same joined spelling as the pair": by(
+            by_letters
+        ),
         "merges of the pair in either order": by(either_way),
-        "merges of letters, where longer pieces were handed over": lambda: applied(
+        "merges of letters, although the input has longer pieces": lambda: applied(
             list("".join(pieces)), merges
         ),
-        "pieces of which the last one is lost": by(merged_before_the_last),
-        "merges by a regular expression, in which a dot is any letter": by(
+        "a list that loses its last piece": by(merged_before_the_last),
+        "merges by a regular expression, in which a dot matches any letter": by(
             merged_by_pattern
         ),
         "pieces in lower case": lambda: applied([p.lower() for p in pieces], merges),
@@ -1892,22 +1922,22 @@ def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
     """Name the mistake in pieces that no merge contains, and in the list."""
     known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
     return {
-        "the pieces joined to a text": lambda: " ".join(right),
-        "pieces without those that no merge knows": lambda: [
+        "the pieces joined into a string": lambda: " ".join(right),
+        "pieces without those that no merge contains": lambda: [
             piece for piece in right if piece in known
         ],
-        "<unk> for what no merge knows": lambda: [
+        "<unk> for pieces that no merge contains": lambda: [
             piece if piece in known else "<unk>" for piece in right
         ],
     }
 
 
 def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
-    """Name wrong merges of places that share a piece."""
+    """Name wrong merges of pairs that share a piece."""
     return {
         "merges from right to left": by(merged_from_the_right),
-        "merges that use one piece twice: aaa as aa aa": by(merged_twice),
-        "merges of more than two: aaa as one piece": by(merged_in_runs),
+        "merges that use one piece twice: aaa becomes aa aa": by(merged_twice),
+        "merges of more than two pieces: aaa becomes one piece": by(merged_in_runs),
     }
 
 
@@ -1945,24 +1975,26 @@ def test_applied_in_order(student, draw):
         expect_equal(got, [ALPHABET] * 2, "the list of pieces")
 
 
-@check("apply-merges", share=2, title="Places that share a piece")
+@check("apply-merges", share=2, title="Pairs that share a piece")
 def test_applied_to_runs(student, draw):
     name = renamed(draw)
     for word, merges in (("caaab", "a_a"), ("ababbabaaaaad", "b_a ba_ba a_a")):
         expect_applied(student, list(name(word)), pairs_of(name(merges)))
 
 
-@check("apply-merges", share=1, title="Unknown letters, signs, and nothing to merge")
+@check(
+    "apply-merges", share=1, title="Unknown letters, punctuation, and nothing to merge"
+)
 def test_applied_to_the_unknown(student, draw):
     merges = pairs_of("e_. ▁_e x_Ä ä_x")
     expect_applied(student, [START, *"e?xÄe.exÄxe"], merges)
-    words = "code that counts on a merge, and on two pieces"
+    words = "code that needs at least one merge and two pieces"
     with blame(words, lambda: test_applied_in_order(student, draw)):
         for pieces, given in (([START, "q"], []), ([START], merges), ([], merges)):
             expect_applied(student, pieces, given)
 
 
-@check("apply-merges", share=1, title="Pieces and merges stay as they were", form=True)
+@check("apply-merges", share=1, title="Pieces and merges do not change", form=True)
 def test_applied_changes_nothing(student, draw):
     name = renamed(draw)
     given = (name(PIECES).split()[1:], pairs_of(name(MERGES)))
@@ -1988,9 +2020,9 @@ TWO_CORPORA = {
 }
 EQUALS = {"cdcba": 2, "ccc": 1, "cc": 2, "ccaab": 2, "abcb": 2, "aadd": 2}
 RUNS = {"baacbac": 6, "bbaacabaa": 3, "ccca": 8, "ccccaa": 5}
-ONCE = "merges of pairs that count once a word, however often they stand in it"
+ONCE = "merges of pairs that count once per word, even if the word repeats them"
 BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # one of them at a time
-CAPITAL = {"Zab": 2}  # Z comes before a, for Python
+CAPITAL = {"Zab": 2}  # Z comes before a in Python
 SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
 
 
@@ -2050,17 +2082,17 @@ def spelling_mistakes(words: Words, n: int) -> Named:
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
-        "merges that leave out the ▁ in front of a word": of(spell=list),
-        "merges with the ▁ behind a word, not in front": of(
+        "merges without the ▁ before each word": of(spell=list),
+        "merges with the ▁ after each word, not before it": of(
             spell=lambda word: [*word, START]
         ),
-        "merges with a ▁ in front of a word and one behind": of(
+        "merges with a ▁ both before and after each word": of(
             spell=lambda word: [START, *word, START]
         ),
-        "merges with an underscore _ in front of a word, not a ▁": of(
+        "merges with an underscore _ before each word instead of a ▁": of(
             spell=lambda word: ["_", *word]
         ),
-        "merges with </w> behind each word, and no ▁ in front": of(
+        "merges with </w> after each word instead of a ▁ before it": of(
             spell=lambda word: [*word, "</w>"]
         ),
         "merges of words whose last letter and </w> are one piece": of(
@@ -2072,8 +2104,10 @@ def spelling_mistakes(words: Words, n: int) -> Named:
         "merges that reach from one word into the next": lambda: learned(
             {text: 1}, n, spell=list
         ),
-        "merges of which each is done at one place of a word": of(merge=merged_once),
-        "merges done inside of longer pieces too": of(merge=merged_in_text),
+        "merges that are each applied at only one position of a word": of(
+            merge=merged_once
+        ),
+        "merges applied inside longer pieces too": of(merge=merged_in_text),
     }
 
 
@@ -2085,21 +2119,21 @@ def counting_mistakes(words: Words, n: int) -> Named:
         for pair in pairwise([START, *word]):
             first[pair] += count
     return {
-        "merges of words that count once each, however often they occur": of(
+        "merges of words that each count once, regardless of how often they occur": of(
             weigh=lambda count: 1
         ),
         ONCE: of(pairs=lambda pieces: list(dict.fromkeys(pairwise(pieces)))),
-        "merges of pieces that need not be neighbours": of(
+        "merges of pieces that are not necessarily adjacent": of(
             pairs=lambda pieces: list(combinations(pieces, 2))
         ),
         "merges of pairs counted in either order": of(
             pairs=lambda pieces: [(min(pair), max(pair)) for pair in pairwise(pieces)],
             merge=either_way,
         ),
-        "merges by the count of the last word that holds a pair, not by the sum": of(
+        "merges by the last word's count for a pair, not by the sum over all words": of(
             add=lambda before, count: count
         ),
-        "the pairs of letters that are seen most often, counted once, at the start": (
+        "the most frequent pairs of letters, counted only once at the start": (
             lambda: sorted(first, key=lambda pair: (-first[pair], pair))[:n]
         ),
     }
@@ -2124,10 +2158,10 @@ def choosing_mistakes(words: Words, n: int) -> Named:
         return best[0], best[1]
 
     return {
-        "the pairs that are seen least": of(
+        "the least frequent pairs": of(
             choose=first_by(lambda pair, seen, _: seen[pair])
         ),
-        "pairs by their count divided by those of their pieces, as in WordPiece": of(
+        "pairs by their count divided by their pieces' counts, as in WordPiece": of(
             choose=first_by(
                 lambda pair, seen, single: (
                     -seen[pair] / (single[pair[0]] * single[pair[1]])
@@ -2137,7 +2171,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
         "the most frequent piece paired with the piece that most often follows it": of(
             choose=with_its_follower
         ),
-        "the two most frequent pieces, neighbours or not": of(choose=two_most),
+        "the two most frequent pieces, adjacent or not": of(choose=two_most),
     }
 
 
@@ -2145,20 +2179,20 @@ def list_mistakes(words: Words, n: int) -> Named:
     """Name wrongly constructed lists."""
     right = learned(words, n)
     return {
-        "one pair again and again: counted, but not merged": lambda: right[:1] * n,
+        "the same pair every time: counted but not merged": lambda: right[:1] * n,
         "one merge more than n_merges": lambda: learned(words, n + 1),
-        "merges to the end, not n_merges of them": lambda: learned(words, 99),
-        "merges until there are n_merges pieces, letters among them": lambda: learned(
+        "all possible merges instead of n_merges": lambda: learned(words, 99),
+        "merges until there are n_merges pieces, including letters": lambda: learned(
             words, n - len({START, *"".join(words)})
         ),
         "one merge fewer than n_merges": lambda: right[:-1],
         "the merged pieces, not the pairs": lambda: [a + b for a, b in right],
-        "texts with a blank, not pairs": lambda: [f"{a} {b}" for a, b in right],
-        "the merges in the alphabet's order, not in that of learning": lambda: sorted(
+        "strings with a space, not pairs": lambda: [f"{a} {b}" for a, b in right],
+        "the merges in alphabetical order, not in the order learned": lambda: sorted(
             right
         ),
         "the merges from the last to the first": lambda: right[::-1],
-        "the words in pieces, not the merges": lambda: {
+        "the words split into pieces, not the merges": lambda: {
             word: applied([START, *word], right) for word in words
         },
         "no merges": lambda: [],
@@ -2209,13 +2243,13 @@ def equals_mistakes(words: Words, n: int) -> Named:
 
 
 def apart(pieces: list[str]) -> list[Pair]:
-    """Return a word's pairs, and only the first of two pairs that share a piece."""
+    """Return a word's pairs, but only the first of two that share a piece."""
     found = dict.fromkeys(pairwise(pieces))
     return [p for p in found for _ in range(len(pieces) - len(merged(pieces, p)))]
 
 
 def run_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake where two pairs share a piece."""
+    """Name the mistake for two pairs that share a piece."""
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
@@ -2225,14 +2259,14 @@ def run_mistakes(words: Words, n: int) -> Named:
 
 
 def sign_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake in the handling of capitals and signs."""
+    """Name the mistake in the handling of capital letters and punctuation."""
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
-        "merges of words from which every symbol was removed": of(
+        "merges of words without their symbols": of(
             spell=lambda word: [START, *filter(str.isalpha, word)]
         ),
-        "merges by a regular expression, in which a dot is any letter": of(
+        "merges by a regular expression, in which a dot matches any letter": of(
             merge=merged_by_pattern
         ),
     }
@@ -2244,12 +2278,12 @@ def expect_learned(
     """Compare merges with the right ones, and with the merges of an earlier call."""
     right = learned(words, n)
     if earlier is not None:
-        of_all = "merges that an earlier call has left in the list"
+        of_all = "merges left in the list by an earlier call"
         named = {KEPT: earlier, of_all: lambda: [*earlier, *right], **named}
     expect_equal(got, right, "the list of merges", named)
 
 
-@check("learn-merges", share=5, title="The most frequent pair, again and again")
+@check("learn-merges", share=5, title="The most frequent pair in each round")
 def test_learned_in_order(student, draw):
     name = renamed(draw)
     corpora: list[Words] = [
@@ -2287,16 +2321,16 @@ def test_learned_of_runs(student, draw):
     expect_learned(got, words, 5, run_mistakes(words, 5))
 
 
-@check("learn-merges", share=1, title="Until each word is one piece")
+@check("learn-merges", share=1, title="Merges until each word is one piece")
 def test_learned_to_the_end(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in BY_AND_BY.items()}
-    n = 9  # four more than exist, and few, in case pieces accumulate from call to call
+    n = 9  # four more than exist, and few, in case pieces accumulate between calls
     seen_twice = learned(words, n, least=2)
     named: Named = {
-        "merges of only those pairs that are seen twice": lambda: seen_twice
+        "merges of only the pairs that occur at least twice": lambda: seen_twice
     }
-    ends = "code that counts on a pair being left, and on a word"
+    ends = "code that needs a remaining pair and at least one word"
     with blame(ends, lambda: test_learned_in_order(student, draw)):
         expect_learned(student.learn_merges(words, n), words, n, named)
         expect_learned(student.learn_merges({}, 3), {}, 3, {})
@@ -2304,7 +2338,11 @@ def test_learned_to_the_end(student, draw):
     expect_learned(student.learn_merges(words, 0), words, 0, one)
 
 
-@check("learn-merges", share=1, title="Capitals and signs are letters like others")
+@check(
+    "learn-merges",
+    share=1,
+    title="Capital letters and punctuation count like other letters",
+)
 def test_learned_of_signs(student):
     got = student.learn_merges(dict(SIGNS), 6)
     expect_learned(got, SIGNS, 6, sign_mistakes(SIGNS, 6))
@@ -2319,7 +2357,7 @@ def test_learned_of_signs(student):
     expect_learned(student.learn_merges(dict(CAPITAL), 1), CAPITAL, 1, named)
 
 
-@check("learn-merges", share=1, title="The counts stay as they were", form=True)
+@check("learn-merges", share=1, title="The counts do not change", form=True)
 def test_learned_changes_nothing(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, (count, _) in TWO_CORPORA.items()}

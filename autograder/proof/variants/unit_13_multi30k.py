@@ -25,7 +25,7 @@ from transformer.translation.ngrams import closest_length, count_ngrams
 
 
 def keep(key):
-    """Let an answer keep its results by a key that leaves something out."""
+    """Let an answer cache its results by a key that omits an argument."""
 
     def change(source):
         (definition,) = ast.parse(source).body
@@ -86,7 +86,7 @@ in_eval_mode.wrong(
     "validation in train() mode", swap("eval", "train"), names="train() mode"
 )
 in_eval_mode.wrong(
-    "the model stays in the mode it is in",
+    "a model that stays in its mode",
     drop("""
         was_training = model.training
         model.eval()
@@ -95,19 +95,19 @@ in_eval_mode.wrong(
     names="train() mode",
 )
 in_eval_mode.wrong(
-    "the model is left in eval() mode",
+    "a model that is left in eval() mode",
     drop("was_training = model.training"),
     drop("model.train(was_training)"),
-    names="left in a different mode",
+    names="mode is not restored",
 )
 in_eval_mode.wrong(
-    "the model is left in train() mode",
+    "a model that is left in train() mode",
     drop("was_training = model.training"),
     swap("(was_training)", "()"),
-    names="left in a different mode",
+    names="mode is not restored",
 )
 sentence_losses.wrong(
-    "padding is counted in the loss",
+    "padding included in the loss",
     swap("each = F", "losses = F"),
     swap(
         """
@@ -116,20 +116,22 @@ sentence_losses.wrong(
         """,
         '(logits, target, reduction="none")',
     ),
-    names="count padding",
+    names="include padding",
 )
 sentence_losses.wrong(
-    "padding is counted as tokens",
+    "padding counted as tokens",
     swap("(target != pad_id).sum(1)", "[target.size(1)] * len(target)"),
     swap("counts.tolist()", "counts"),
-    names="counts with padding",
+    names="counts that include padding",
 )
 sentence_losses.wrong(
-    "<sos> is counted", swap("target !=", "batch.tgt !="), names="counts with <sos>"
+    "<sos> counted as a token",
+    swap("target !=", "batch.tgt !="),
+    names="counts that include <sos>",
 )
 
 
-@sentence_losses.wrong("the order of the batches", names="batches' order")
+@sentence_losses.wrong("the order of the batches", names="order of the batches")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     losses, counts = [], []
@@ -143,7 +145,7 @@ def sentence_losses(model, batches, pad_id=1):
 
 
 @sentence_losses.wrong(
-    "sorted by the permutation itself, not its inverse", names="losses[places]"
+    "a sort by the permutation instead of its inverse", names="losses[indices]"
 )
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
@@ -158,7 +160,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses)[places], torch.cat(counts)[places]
 
 
-@sentence_losses.wrong("the target is not shifted", names="not shifted")
+@sentence_losses.wrong("a target that is not shifted", names="not shifted")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     rows = []
@@ -175,7 +177,7 @@ def sentence_losses(model, batches, pad_id=1):
 
 
 sentence_losses.wrong(
-    "the model reads what it must predict",
+    "a model that reads the word it must predict",
     drop("logits = model(batch.src, batch.tgt[:, :-1]).transpose(1, 2)"),
     swap(
         "[:, 1:]",
@@ -187,7 +189,7 @@ sentence_losses.wrong(
     names="reads the word it must predict",
 )
 sentence_losses.wrong(
-    "the mean of each sentence",
+    "the mean loss of each sentence",
     swap("losses = each.sum(1)", "losses = each.sum(1) / (target != pad_id).sum(1)"),
     names="not their sum",
 )
@@ -197,7 +199,7 @@ sentence_losses.wrong(
     names="padded length",
 )
 sentence_losses.wrong(
-    "the batch's mean for each",
+    "the batch's mean for each sentence",
     swap("each = F", "loss = F"),
     swap(
         """
@@ -210,19 +212,19 @@ sentence_losses.wrong(
     names="mean loss of the whole batch",
 )
 sentence_losses.wrong(
-    "softmax before the cross-entropy",
+    "a softmax before the cross-entropy",
     swap(
         "(batch.src, batch.tgt[:, :-1])", "(batch.src, batch.tgt[:, :-1]).softmax(-1)"
     ),
     names="second softmax",
 )
 sentence_losses.wrong(
-    "the loss of <eos> is left out",
+    "losses without <eos>",
     swap("losses = each.sum(1)", "losses = (each * (target != 3)).sum(1)"),
     swap(
         "counts = (target != pad_id)", "counts = ((target != pad_id) & (target != 3))"
     ),
-    names="without the one of <eos>",
+    names="without the loss of <eos>",
 )
 sentence_losses.wrong(
     "the loss in bits",
@@ -230,12 +232,12 @@ sentence_losses.wrong(
     names="bits",
 )
 sentence_losses.wrong(
-    "the log-probability without the minus",
+    "the log-probability without the minus sign",
     swap("losses = each.sum(1)", "losses = -each.sum(1)"),
     names="its negative",
 )
 sentence_losses.wrong(
-    "padding is always number 1",
+    "a hard-coded padding id of 1",
     swap("each = F", "losses = F"),
     swap(
         """
@@ -256,9 +258,9 @@ sentence_losses.wrong(
     names="perplexity of each",
 )
 in_eval_mode.wrong(
-    "with gradients",
+    "an evaluation with gradients",
     swap("with torch.no_grad():", "with torch.enable_grad():"),
-    names="measured with gradients",
+    names="evaluated with gradients",
 )
 
 
@@ -268,7 +270,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.zeros(n), torch.zeros(n, dtype=torch.long)
 
 
-@sentence_losses.right("the decorator of unit 11, and a dictionary")
+@sentence_losses.right("the decorator of unit 11 and a dictionary")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     losses, counts = {}, {}
@@ -288,7 +290,7 @@ def sentence_losses(model, batches, pad_id=1):
     )
 
 
-@sentence_losses.right("gather on a log-softmax, argsort at the end")
+@sentence_losses.right("gather on a log-softmax and a final argsort")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -307,7 +309,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.cat(losses)[order], torch.cat(counts)[order]
 
 
-@sentence_losses.right("every sentence by itself, without its padding")
+@sentence_losses.right("each sentence on its own, without its padding")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.train(False)
@@ -327,7 +329,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor([r[0] for r in rows]), torch.tensor([r[1] for r in rows])
 
 
-@sentence_losses.right("encode and decode, logsumexp, written into place")
+@sentence_losses.right("encode, decode and logsumexp, with losses written by index")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -350,7 +352,7 @@ def sentence_losses(model, batches, pad_id=1):
     return losses, counts
 
 
-@sentence_losses.right("the whole target goes in, and the last logits are thrown away")
+@sentence_losses.right("the whole target as input, with the last logits discarded")
 @evaluating
 def sentence_losses(model, batches, pad_id=1):
     rows = []
@@ -374,7 +376,7 @@ def sentence_losses(model, batches, pad_id=1):
     )
 
 
-@sentence_losses.right("einsum with one-hot targets, an exit stack for the mode")
+@sentence_losses.right("einsum with one-hot targets and an exit stack for the mode")
 def sentence_losses(model, batches, pad_id=1):
     with contextlib.ExitStack() as stack:
         stack.callback(model.train, model.training)
@@ -417,7 +419,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-@sentence_losses.right("no gradients for the model alone")
+@sentence_losses.right("no gradients for only the model")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -464,12 +466,12 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "no exponential",
     body("return (losses.sum() / counts.sum()).item()"),
-    names="without its exponential",
+    names="mean loss without the exponential",
 )
 corpus_perplexity.wrong(
-    "a sentence's loss",
+    "the mean loss per sentence",
     body("return losses.mean().exp().item()"),
-    names="of a sentence, not of a token",
+    names="per sentence, not per token",
 )
 corpus_perplexity.wrong(
     "the summed loss",
@@ -487,7 +489,7 @@ corpus_perplexity.wrong(
     names="e to minus the mean loss",
 )
 corpus_perplexity.wrong(
-    "upside down",
+    "the inverse of the mean loss",
     body("return math.exp(counts.sum().item() / losses.sum().item())"),
     names="tokens divided by their loss",
 )
@@ -497,7 +499,7 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "losses weighted by length twice",
     body("return math.exp(((losses * counts).sum() / (counts**2).sum()).item())"),
-    names="once more",
+    names="by its length twice",
 )
 corpus_perplexity.right(
     "torch.exp", body("return torch.exp(losses.sum() / counts.sum())")
@@ -511,7 +513,7 @@ corpus_perplexity.right(
     body("return math.e ** (sum(losses.tolist()) / sum(counts.tolist()))"),
 )
 corpus_perplexity.right(
-    "in float64",
+    "a computation in float64",
     body("return (losses.double().sum() / counts.double().sum()).exp().item()"),
 )
 corpus_perplexity.right(
@@ -553,28 +555,28 @@ bleu_by_length = answer(
 )
 bleu_by_length.with_faults("state default")
 bleu_by_length.wrong(
-    "by the translation's length",
+    "groups by the translation's length",
     swap("(sources)", "(hypotheses)"),
     names="length of the translations",
 )
 bleu_by_length.wrong(
-    "by the reference's length",
+    "groups by the reference's length",
     swap("(sources)", "(references)"),
     names="length of the references",
 )
 bleu_by_length.wrong(
-    "a limit belongs to the upper group",
+    "a limit that belongs to the upper group",
     swap("bisect_left", "bisect_right"),
     names="exactly the limit",
 )
 bleu_by_length.wrong(
     "lengths with <sos> and <eos>",
     swap("(words)", "(words) + 2"),
-    names="count <sos> and <eos>",
+    names="include <sos> and <eos>",
 )
 
 
-@bleu_by_length.wrong("cumulative groups", names="holds the shorter ones too")
+@bleu_by_length.wrong("cumulative groups", names="contain all shorter sources")
 def bleu_by_length(sources, hypotheses, references, limits):
     table = []
     for limit in [*limits, math.inf]:
@@ -602,15 +604,15 @@ bleu_by_length.wrong(
     swap(", [references[i] for i in g]", ", [hypotheses[i] for i in g]"),
 )
 bleu_by_length.wrong(
-    "the last group forgotten",
+    "a table without the last group",
     swap("in groups", "in groups[:-1]"),
-    names="beyond the last limit",
+    names="longer than the last limit",
 )
 bleu_by_length.wrong(
     "0 for an empty group", swap("else None", "else 0.0"), names="0 as the BLEU"
 )
 bleu_by_length.wrong(
-    "an empty group is an error",
+    "an error for an empty group",
     swap(
         """
         corpus_bleu([hypotheses[i] for i in g], [references[i] for i in g])
@@ -622,7 +624,7 @@ bleu_by_length.wrong(
     diagnosed=False,
 )
 bleu_by_length.wrong(
-    "empty groups are left out",
+    "a table without empty groups",
     swap(
         "for g in groups",
         """
@@ -630,11 +632,11 @@ bleu_by_length.wrong(
         if g
         """,
     ),
-    names="groups that have no sentence",
+    names="without its empty groups",
 )
 
 
-@bleu_by_length.wrong("BLEU before the number", names="BLEU first")
+@bleu_by_length.wrong("BLEU before the number of sentences", names="BLEU first")
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
     for place, words in enumerate(sources):
@@ -658,10 +660,10 @@ bleu_by_length.wrong(
 bleu_by_length.wrong(
     "the number of words",
     swap("len(g)", "sum(len(sources[i]) for i in g)"),
-    names="words of each group",
+    names="words in each group",
 )
 bleu_by_length.wrong(
-    "the longest first",
+    "the longest sources first",
     swap("in groups", "in reversed(groups)"),
     names="from the longest",
 )
@@ -706,7 +708,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@bleu_by_length.right("torch.bucketize, and lists for rows")
+@bleu_by_length.right("torch.bucketize and lists as rows")
 def bleu_by_length(sources, hypotheses, references, limits):
     lengths = torch.tensor([len(words) for words in sources])
     which = torch.bucketize(lengths, torch.tensor(limits, dtype=torch.long))
@@ -736,7 +738,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return [row(groups.get(name, [])) for name in range(len(limits) + 1)]
 
 
-@bleu_by_length.right("tuples of everything, sorted by length first")
+@bleu_by_length.right("tuples that are sorted by length first")
 def bleu_by_length(sources, hypotheses, references, limits):
     rest = sorted(
         zip(sources, hypotheses, references, strict=False), key=lambda row: len(row[0])
@@ -769,7 +771,7 @@ bootstrap_interval = answer(
 )
 bootstrap_interval.with_faults("kept state default written")
 bootstrap_interval.wrong(
-    "the ends swapped",
+    "swapped ends",
     swap(
         "scores.quantile(0.025).item(), scores.quantile(0.975).item()",
         "scores.quantile(0.975).item(), scores.quantile(0.025).item()",
@@ -777,15 +779,15 @@ bootstrap_interval.wrong(
     names="ends are swapped",
 )
 bootstrap_interval.wrong(
-    "least and greatest",
+    "the lowest and the highest score",
     swap(
         "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
         "return scores.min().item(), scores.max().item()",
     ),
-    names="least and the greatest",
+    names="lowest and the highest",
 )
 bootstrap_interval.wrong(
-    "references are not drawn",
+    "references that are not resampled",
     swap(
         "([hypotheses[i] for i in row], [references[i] for i in row])",
         """
@@ -794,10 +796,10 @@ bootstrap_interval.wrong(
         else 0.0
         """,
     ),
-    names="without the references drawn",
+    names="references are not resampled",
 )
 bootstrap_interval.wrong(
-    "translations are not drawn",
+    "translations that are not resampled",
     swap("[hypotheses[i] for i in row]", "hypotheses"),
     swap(
         "for row",
@@ -807,7 +809,7 @@ bootstrap_interval.wrong(
         for row
         """,
     ),
-    names="without the translations",
+    names="translations are not resampled",
 )
 
 
@@ -822,7 +824,7 @@ def bootstrap_interval(hypotheses, references, draws):
 
 
 bootstrap_interval.wrong(
-    "without repetitions",
+    "draws without repetitions",
     swap("hypotheses[i] for i in row", "hypotheses[i] for i in set(row)"),
     swap("references[i] for i in row", "references[i] for i in set(row)"),
 )
@@ -857,19 +859,19 @@ bootstrap_interval.wrong(
 )
 
 
-@bootstrap_interval.wrong("nothing is drawn", names="not redrawn")
+@bootstrap_interval.wrong("an interval without resampling", names="without resampling")
 def bootstrap_interval(hypotheses, references, draws):
     score = corpus_bleu(list(hypotheses), list(references))
     return score, score
 
 
 bootstrap_interval.wrong(
-    "it draws for itself",
+    "draws that the function makes itself",
     swap("draws.tolist()", "torch.randint(len(hypotheses), draws.shape).tolist()"),
     names="the random state",
 )
 bootstrap_interval.wrong(
-    "percentiles by rounding the place down",
+    "percentiles computed by rounding the index down",
     swap(
         "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
         """
@@ -880,17 +882,17 @@ bootstrap_interval.wrong(
     names="rounded down",
 )
 bootstrap_interval.wrong(
-    "half of the scores",
+    "the middle half of the scores",
     swap("0.025", "0.25"),
     swap("0.975", "0.75"),
     names="50 of 100",
 )
 bootstrap_interval.wrong(
-    "the columns are the draws", swap("tolist", "T.tolist"), names="the columns of"
+    "columns used as draws", swap("tolist", "T.tolist"), names="the columns of"
 )
 
 
-@bootstrap_interval.right("a loop over tensors, two quantiles")
+@bootstrap_interval.right("a loop over tensors and two quantiles")
 def bootstrap_interval(hypotheses, references, draws):
     scores = []
     for row in draws:
@@ -911,7 +913,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return float(low), float(high)
 
 
-@bootstrap_interval.right("sorted, interpolated by hand")
+@bootstrap_interval.right("sorted scores interpolated by hand")
 def bootstrap_interval(hypotheses, references, draws):
     pairs = list(zip(hypotheses, references, strict=False))
     scores = sorted(
@@ -939,7 +941,7 @@ def bootstrap_interval(hypotheses, references, draws):
     return torch.quantile(scores, ends)
 
 
-@bootstrap_interval.right("counts of each sentence, added up for every draw")
+@bootstrap_interval.right("counts of each sentence that are added up for every draw")
 def bootstrap_interval(hypotheses, references, draws):
     rows = []
     for h, r in zip(hypotheses, references, strict=False):
@@ -980,13 +982,13 @@ copy_unknown_words = answer(
 )
 copy_unknown_words.with_faults("kept state default written")
 copy_unknown_words.wrong(
-    "<sos> and <eos> take part",
+    "copies of <sos> and <eos>",
     insert('source_words = ["<sos>", *source_words, "<eos>"]', before="places ="),
     swap("[:, 1:-1].argmax", ".argmax"),
     names="<sos> and <eos>",
 )
 copy_unknown_words.wrong(
-    "moved to the nearest word",
+    "the nearest word if <sos> or <eos> has the largest weight",
     swap(
         "[:, 1:-1].argmax(dim=-1)",
         """
@@ -997,7 +999,7 @@ copy_unknown_words.wrong(
 )
 
 
-@copy_unknown_words.wrong("<sos> is not taken into account", names="word after the one")
+@copy_unknown_words.wrong("an index that ignores <sos>", names="word after the one")
 def copy_unknown_words(target, cross_attention, source_words):
     n = len(source_words)
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1) + 1
@@ -1015,7 +1017,7 @@ copy_unknown_words.wrong(
 )
 
 
-@copy_unknown_words.wrong("the word at the same place", names="at the same place")
+@copy_unknown_words.wrong("the word at the same position", names="at the same position")
 def copy_unknown_words(target, cross_attention, source_words):
     last = len(source_words) - 1
     return [
@@ -1024,24 +1026,24 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 
 copy_unknown_words.wrong(
-    "the last layer alone",
+    "only the last layer",
     swap(".mean(dim=(0, 1))", "[-1].mean(dim=0)"),
-    names="last layer alone",
+    names="only the last layer",
 )
 copy_unknown_words.wrong(
-    "the first layer alone",
+    "only the first layer",
     swap(".mean(dim=(0, 1))", "[0].mean(dim=0)"),
-    names="first layer alone",
+    names="only the first layer",
 )
 copy_unknown_words.wrong(
-    "the first head alone",
+    "only the first head",
     swap(".mean(dim=(0, 1))", "[:, 0].mean(dim=0)"),
-    names="first head alone",
+    names="only the first head",
 )
 copy_unknown_words.wrong(
-    "the greatest weight of any head",
+    "the largest weight of any head",
     swap("mean", "amax"),
-    names="greatest weight of any",
+    names="largest weight of any",
 )
 
 
@@ -1056,17 +1058,17 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 
 copy_unknown_words.wrong(
-    "the least weight", swap("argmax", "argmin"), names="looked at least"
+    "the smallest weight", swap("argmax", "argmin"), names="smallest weight"
 )
 
 
-@copy_unknown_words.wrong("every word is copied", names="for every word")
+@copy_unknown_words.wrong("a copy for every word", names="for every word")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     return [source_words[place] for place in places]
 
 
-@copy_unknown_words.wrong("the first <unk> alone", names="first unknown word alone")
+@copy_unknown_words.wrong("only the first <unk>", names="only the first unknown word")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     written = list(target)
@@ -1077,15 +1079,13 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 
 copy_unknown_words.wrong(
-    "<unk> is left out",
+    "a translation without <unk>",
     body('return [word for word in target if word != "<unk>"]'),
     names="without its unknown words",
 )
 
 
-@copy_unknown_words.wrong(
-    "it writes into the list it was given", names="changed in place"
-)
+@copy_unknown_words.wrong("an input list that is changed", names="changed in place")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     for i, place in enumerate(places):
@@ -1094,14 +1094,14 @@ def copy_unknown_words(target, cross_attention, source_words):
     return target
 
 
-@copy_unknown_words.wrong("a text, not tokens", names="joined to a text")
+@copy_unknown_words.wrong("a string instead of tokens", names="joined into a string")
 def copy_unknown_words(target, cross_attention, source_words):
     places = cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1).tolist()
     pairs = zip(target, places, strict=False)
     return " ".join(source_words[p] if w == "<unk>" else w for w, p in pairs)
 
 
-@copy_unknown_words.right("the sum for the mean, and a loop")
+@copy_unknown_words.right("a sum instead of the mean, and a loop")
 def copy_unknown_words(target, cross_attention, source_words):
     total = cross_attention.sum(dim=1).sum(dim=0)
     written = []
@@ -1112,7 +1112,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return written
 
 
-@copy_unknown_words.right("layers and heads flattened")
+@copy_unknown_words.right("layers and heads flattened into one axis")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.flatten(0, 1).mean(dim=0)[:, 1:-1]
     places = average.max(dim=-1).indices
@@ -1122,7 +1122,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@copy_unknown_words.right("the ends are masked, and one is subtracted")
+@copy_unknown_words.right("masked ends and indices minus one")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=0).mean(dim=0).clone()
     average[:, 0] = average[:, -1] = float("-inf")
@@ -1155,7 +1155,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@copy_unknown_words.right("a copy of the list, its places looked for")
+@copy_unknown_words.right("a copy of the list and a search for <unk>")
 def copy_unknown_words(target, cross_attention, source_words):
     written = list(target)
     n_layers, n_heads, _, _ = cross_attention.shape
@@ -1166,11 +1166,11 @@ def copy_unknown_words(target, cross_attention, source_words):
     return tuple(written)
 
 
-# Wrong ways to choose the word: they must show in whatever is drawn.
+# Wrong ways to choose the word. Every draw must reveal them.
 for description, weights, names in (
-    ("the first two layers", "[:2].mean(dim=(0, 1))", "first two layers"),
-    ("a layer in the middle", "[1].mean(dim=0)", "second layer"),
-    ("the last head of each layer", "[:, -1].mean(dim=0)", "last head"),
+    ("only the first two layers", "[:2].mean(dim=(0, 1))", "first two layers"),
+    ("a layer in the middle", "[1].mean(dim=0)", "only the second layer"),
+    ("the last head of each layer", "[:, -1].mean(dim=0)", "only the last head"),
     ("all heads but the first", "[:, 1:].mean(dim=(0, 1))", "but the first"),
     ("three heads of each layer", "[:, :3].mean(dim=(0, 1))", "but the last"),
     (
@@ -1178,8 +1178,16 @@ for description, weights, names in (
         ".flatten(0, 1).median(dim=0).values",
         "median of the heads",
     ),
-    ("the greatest head of each layer", ".amax(dim=1).mean(dim=0)", "greatest head"),
-    ("the greatest layer of the mean head", ".mean(dim=1).amax(dim=0)", "est layer"),
+    (
+        "the largest weight of the heads in each layer",
+        ".amax(dim=1).mean(dim=0)",
+        "heads' largest weight",
+    ),
+    (
+        "the maximum over the layers of the heads' mean",
+        ".mean(dim=1).amax(dim=0)",
+        "over the layers of the heads' mean",
+    ),
     ("the squares of the weights", ".square().mean(dim=(0, 1))", "squares"),
     ("a second softmax", ".softmax(dim=-1).mean(dim=(0, 1))", "second softmax"),
     ("the square roots of the weights", ".sqrt().mean(dim=(0, 1))", "roots"),
@@ -1187,35 +1195,37 @@ for description, weights, names in (
     (
         "renormalised heads",
         ".div(cross_attention[..., 1:-1].sum(dim=-1, keepdim=True)).mean(dim=(0, 1))",
-        "leave of them",
+        "renormalised without",
     ),
 ):
     copy_unknown_words.wrong(
         description, swap(".mean(dim=(0, 1))", weights), names=names
     )
 copy_unknown_words.wrong(
-    "OpenNMT's way, without <sos>",
+    "OpenNMT's method, without <sos>",
     swap("[:, 1:-1].argmax", "[:, : len(source_words)].argmax"),
     names="column 0 is <sos>",
 )
 copy_unknown_words.wrong(
-    "the first word is never copied",
+    "copies that never use the first word",
     swap("[:, 1:-1].argmax(dim=-1)", "[:, 2:-1].argmax(dim=-1).add(1)"),
-    names="never take the first",
+    names="never use the first",
 )
 copy_unknown_words.wrong(
-    "the last word is never copied", swap("1:-1", "1:-2"), names="never take the last"
+    "copies that never use the last word",
+    swap("1:-1", "1:-2"),
+    names="never use the last",
 )
 copy_unknown_words.wrong(
-    "<eos> becomes the last word",
+    "<eos> counted as the last word",
     swap(
         "[:, 1:-1].argmax(dim=-1)",
         "[:, 1:].argmax(dim=-1).clamp(max=len(source_words) - 1)",
     ),
-    names="<eos> counts for the last",
+    names="<eos> counts as the last",
 )
 copy_unknown_words.wrong(
-    "a vote of the heads",
+    "a majority vote of the heads",
     swap(
         "cross_attention.mean(dim=(0, 1))[:, 1:-1].argmax(dim=-1)",
         "cross_attention[..., 1:-1].argmax(dim=-1).flatten(0, 1).mode(dim=0).values",
@@ -1223,13 +1233,15 @@ copy_unknown_words.wrong(
     names="most heads",
 )
 copy_unknown_words.wrong(
-    "each word with unk in it",
+    "copies for each word that contains unk",
     swap('w == "<unk>"', '"unk" in w'),
-    names="with unk in it",
+    names="contains unk",
 )
 
 
-@copy_unknown_words.wrong("each source word once", names="source once")
+@copy_unknown_words.wrong(
+    "each source word used only once", names="source word only once"
+)
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=(0, 1))[:, 1:-1].clone()
     written = []
@@ -1242,7 +1254,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return written
 
 
-@copy_unknown_words.wrong("a result kept for the next call", names="earlier call")
+@copy_unknown_words.wrong("a result cached for the next call", names="earlier call")
 def copy_unknown_words(target, cross_attention, source_words, kept={}):  # noqa: B006
     shape = tuple(cross_attention.shape)
     if shape not in kept:
@@ -1255,7 +1267,9 @@ def copy_unknown_words(target, cross_attention, source_words, kept={}):  # noqa:
     return kept[shape]
 
 
-@copy_unknown_words.wrong("it writes into the weights", names="changed in place")
+@copy_unknown_words.wrong(
+    "attention weights that are changed", names="changed in place"
+)
 def copy_unknown_words(target, cross_attention, source_words):
     cross_attention[..., 0] = cross_attention[..., -1] = 0
     places = (cross_attention.mean(dim=(0, 1)).argmax(dim=-1) - 1).tolist()
@@ -1267,7 +1281,7 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 copy_unknown_words.wrong("nothing", body("return None"), names="number of results")
 copy_unknown_words.wrong(
-    "words of the source",
+    "the source words",
     body("return list(source_words)"),
     names="the words of the source",
 )
@@ -1276,7 +1290,7 @@ copy_unknown_words.wrong(
 # --- Families of mistakes: state, randomness, batches, extremes, corners ------------
 
 in_eval_mode.wrong(
-    "gradients are switched off for good",
+    "gradients that are not switched on again",
     swap(
         "was_training = model.training",
         "was_training = model.training\ntorch.set_grad_enabled(False)",
@@ -1284,7 +1298,7 @@ in_eval_mode.wrong(
     names="whether gradients are kept",
 )
 in_eval_mode.wrong(
-    "a seed of its own",
+    "a fixed seed",
     swap(
         "was_training = model.training",
         "was_training = model.training\ntorch.manual_seed(0)",
@@ -1292,7 +1306,7 @@ in_eval_mode.wrong(
     names="the random state",
 )
 in_eval_mode.wrong(
-    "the batches are walked through twice",
+    "two loops over the batches",
     insert("n = sum(len(batch.indices) for batch in batches)", before="rows = []"),
     swap("return torch.tensor(losses)", "return torch.tensor(losses)[:n]"),
     names="twice",
@@ -1303,19 +1317,19 @@ in_eval_mode.wrong(
     names="label smoothing",
 )
 in_eval_mode.wrong(
-    "padding becomes -100 in the batch",
+    "padding replaced by -100 in the batch",
     insert("target[target == pad_id] = -100", before="losses ="),
     swap("ignore_index=pad_id, ", ""),
     swap("target != pad_id", "target != -100"),
     names="changed in place",
 )
 in_eval_mode.wrong(
-    "counts of 32 bits",
+    "32-bit counts",
     swap("torch.tensor(counts)", "torch.tensor(counts, dtype=torch.int32)"),
-    names="64 bits",
+    names="64-bit",
 )
 in_eval_mode.wrong(
-    "rows kept from call to call",
+    "rows kept between calls",
     swap("rows = []", "rows = sentence_losses.__dict__.setdefault('rows', [])"),
     names="kept for the next call",
 )
@@ -1338,27 +1352,29 @@ def sentence_losses(model, batches, pad_id=1):
 
 sentence_losses.wrong("nothing", body("return None"), names="number of results")
 sentence_losses.wrong(
-    "lists, not tensors",
+    "lists instead of tensors",
     swap("torch.tensor(losses), torch.tensor(counts)", "list(losses), list(counts)"),
     diagnosed=False,
 )
 sentence_losses.wrong(
-    "the losses alone",
+    "only the losses",
     swap("torch.tensor(losses), torch.tensor(counts)", "torch.tensor(losses)"),
     names="number of results",
 )
-corpus_perplexity.wrong("always 1", body("return 1.0"), names="1, which only")
+corpus_perplexity.wrong("always 1", body("return 1.0"), names="1, the perplexity of")
 corpus_perplexity.wrong("nothing", body("return None"), diagnosed=False)
 corpus_perplexity.wrong(
-    "one for each sentence", body("return (losses / counts).exp()"), diagnosed=False
+    "one perplexity for each sentence",
+    body("return (losses / counts).exp()"),
+    diagnosed=False,
 )
 corpus_perplexity.wrong(
     "a product of probabilities",
     body("return (-losses.double()).exp().prod().item() ** (-1 / counts.sum().item())"),
-    names="leaves the range",
+    names="overflows or underflows",
 )
 corpus_perplexity.wrong(
-    "the losses are divided where they lie",
+    "losses that are divided in place",
     body("""
         total = counts.sum().item()
         losses /= total
@@ -1369,7 +1385,7 @@ corpus_perplexity.wrong(
 bleu_by_length.wrong(
     "one list for all groups",
     swap("[[] for _ in range(len(limits) + 1)]", "[[]] * (len(limits) + 1)"),
-    names="one list, n times",
+    names="repeats one list",
 )
 bleu_by_length.wrong(
     "None for a BLEU of 0",
@@ -1402,13 +1418,13 @@ def bleu_by_length(sources, hypotheses, references, limits):
 
 
 bleu_by_length.wrong(
-    "five groups at most",
+    "at most five groups",
     swap("range(len(limits) + 1)", "range(5)"),
     swap("in groups", "in groups[: len(limits) + 1]"),
     names="certain number of groups",
 )
 bleu_by_length.wrong(
-    "sources are sorted where they lie",
+    "sources that are sorted in place",
     insert("sources.sort(key=len)", before="return"),
     names="changed in place",
 )
@@ -1437,8 +1453,8 @@ for description, ends, names in (
 for method, names in {
     "nearest": "not interpolated",
     "lower": "rounded down",
-    "higher": "rounded to scores",
-    "inverted_cdf": "places 0.025 r",
+    "higher": "rounded up to a score",
+    "inverted_cdf": "indices 0.025 r",
     "weibull": "'weibull'",
     "hazen": "'hazen'",
     "median_unbiased": "'median_unbiased'",
@@ -1453,7 +1469,7 @@ for method, names in {
         names=names,
     )
 bootstrap_interval.wrong(
-    "places of the sorted scores",
+    "indices into the sorted scores",
     swap(
         "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
         """
@@ -1462,10 +1478,10 @@ bootstrap_interval.wrong(
         return scores[int(0.025 * n)], scores[int(0.975 * n)]
         """,
     ),
-    names="places 0.025 r",
+    names="indices 0.025 r",
 )
 bootstrap_interval.wrong(
-    "places of the sorted scores, from both ends",
+    "indices into the sorted scores from both ends",
     swap(
         "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
         """
@@ -1477,10 +1493,10 @@ bootstrap_interval.wrong(
     names="not interpolated",
 )
 bootstrap_interval.wrong(
-    "scores of two digits",
+    "scores rounded to whole numbers",
     swap("scores.quantile(0.025)", "scores.round().quantile(0.025)"),
     swap("scores.quantile(0.975)", "scores.round().quantile(0.975)"),
-    names="without decimals",
+    names="scores rounded to whole numbers",
 )
 bootstrap_interval.wrong(
     "sentences looked up by their words",
@@ -1488,92 +1504,92 @@ bootstrap_interval.wrong(
         "references[i] for i in row",
         "references[hypotheses.index(hypotheses[i])] for i in row",
     ),
-    names="with the reference of the first",
+    names="get the reference of the first",
 )
 bootstrap_interval.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before="return"),
     names="the random state",
 )
 bootstrap_interval.wrong(
-    "draws are sorted where they lie",
+    "draws that are sorted in place",
     insert("draws[:] = draws.sort(dim=1).values", before="return"),
     names="changed in place",
 )
 bootstrap_interval.wrong("nothing", body("return None"), names="number of results")
 bootstrap_interval.wrong("zeros", body("return 0.0, 0.0"), names="0 at both ends")
 bootstrap_interval.wrong(
-    "the lower end alone",
+    "only the lower end",
     swap(", scores.quantile(0.975).item()", ""),
     names="number of results",
 )
 
 
 for description, key in (
-    ("the first call", "None"),
-    ("the same model", "model"),
-    ("batches of the same shapes", "tuple(x.tgt.shape for x in batches)"),
-    ("the same places", "tuple(tuple(x.indices) for x in batches)"),
-    ("the same words", "tuple(str(x.tgt.tolist()) for x in batches)"),
+    ("once for all calls", "None"),
+    ("by the model", "model"),
+    ("by the shapes of the batches", "tuple(x.tgt.shape for x in batches)"),
+    ("by the indices", "tuple(tuple(x.indices) for x in batches)"),
+    ("by the words", "tuple(str(x.tgt.tolist()) for x in batches)"),
 ):
     in_eval_mode.wrong(
-        f"a result kept: {description}",
+        f"a result cached {description}",
         keep(key),
         insert("batches = list(batches)", before="kept, key ="),
         names="kept from an earlier call",
     )
 for exercise, description, key in (
-    (corpus_perplexity, "the first call", "None"),
-    (corpus_perplexity, "as many sentences", "len(losses)"),
-    (corpus_perplexity, "the same losses", "tuple(losses.tolist())"),
-    (corpus_perplexity, "the same counts", "tuple(counts.tolist())"),
-    (bleu_by_length, "the first call", "None"),
-    (bleu_by_length, "the same limits", "tuple(limits)"),
-    (bleu_by_length, "as many sentences", "(len(sources), tuple(limits))"),
-    (bleu_by_length, "the same sources", "(str(sources), tuple(limits))"),
+    (corpus_perplexity, "once for all calls", "None"),
+    (corpus_perplexity, "by the number of sentences", "len(losses)"),
+    (corpus_perplexity, "by the losses", "tuple(losses.tolist())"),
+    (corpus_perplexity, "by the counts", "tuple(counts.tolist())"),
+    (bleu_by_length, "once for all calls", "None"),
+    (bleu_by_length, "by the limits", "tuple(limits)"),
+    (bleu_by_length, "by the number of sentences", "(len(sources), tuple(limits))"),
+    (bleu_by_length, "by the sources", "(str(sources), tuple(limits))"),
     (
         bleu_by_length,
-        "whatever the references",
+        "regardless of the references",
         "str((sources, hypotheses, limits))",
     ),
     (
         bleu_by_length,
-        "whatever the sources",
+        "regardless of the sources",
         "str((hypotheses, references, limits))",
     ),
     (
         bleu_by_length,
-        "whatever the limits",
+        "regardless of the limits",
         "str((sources, hypotheses, references))",
     ),
-    (bootstrap_interval, "the first call", "None"),
-    (bootstrap_interval, "as many draws", "draws.shape"),
-    (bootstrap_interval, "the same draws", "str(draws.tolist())"),
+    (bootstrap_interval, "once for all calls", "None"),
+    (bootstrap_interval, "by the number of draws", "draws.shape"),
+    (bootstrap_interval, "by the draws", "str(draws.tolist())"),
     (
         bootstrap_interval,
-        "whatever the references",
+        "regardless of the references",
         "str((hypotheses, draws.tolist()))",
     ),
     (
         bootstrap_interval,
-        "whatever the draws",
+        "regardless of the draws",
         "(str((hypotheses, references)), draws.shape)",
     ),
-    (copy_unknown_words, "the same target", "tuple(target)"),
-    (copy_unknown_words, "the same source", "tuple(source_words)"),
+    (copy_unknown_words, "by the target", "tuple(target)"),
+    (copy_unknown_words, "by the source", "tuple(source_words)"),
     (
         copy_unknown_words,
-        "whatever the source",
+        "regardless of the source",
         "str((target, cross_attention.tolist()))",
     ),
     (
         copy_unknown_words,
-        "whatever the target",
+        "regardless of the target",
         "str((source_words, cross_attention.tolist()))",
     ),
 ):
     exercise.wrong(
-        f"a result kept: {description}", keep(key), names="kept from an earlier call"
+        f"a result cached {description}", keep(key), names="kept from an earlier call"
     )
 for exercise, key in (
     (corpus_perplexity, "str((losses.tolist(), counts.tolist()))"),
@@ -1581,10 +1597,10 @@ for exercise, key in (
     (bootstrap_interval, "str((hypotheses, references, draws.tolist()))"),
     (copy_unknown_words, "str((target, cross_attention.tolist(), source_words))"),
 ):
-    exercise.right("a result kept for all of its arguments", keep(key))
+    exercise.right("a result cached by all arguments", keep(key))
 for exercise in (corpus_perplexity, bleu_by_length, copy_unknown_words):
     exercise.wrong(
-        "a seed of its own",
+        "a fixed seed",
         insert("torch.manual_seed(0)", before="return"),
         names="the random state",
     )
@@ -1607,10 +1623,10 @@ by_place = answer(
     """),
 )
 by_place.with_faults("state default")
-by_place.right("a loop over places, and a slice", swap("i = 0", "i = int()"))
+by_place.right("a loop over indices and a slice", swap("i = 0", "i = int()"))
 
 
-@apply_merges.right("the merge learned first of those that fit, until none does")
+@apply_merges.right("the earliest learned merge that matches, until none does")
 def apply_merges(pieces, merges):
     ranks = {pair: rank for rank, pair in enumerate(merges)}
     pieces = tuple(pieces)
@@ -1630,7 +1646,7 @@ def apply_merges(pieces, merges):
         pieces = tuple(made)
 
 
-@apply_merges.right("a regular expression that takes whole pieces, as Sennrich's")
+@apply_merges.right("a regular expression for whole pieces, like Sennrich's")
 def apply_merges(pieces, merges):
     text = " ".join(pieces)
     for pair in merges:
@@ -1639,7 +1655,7 @@ def apply_merges(pieces, merges):
     return text.split()
 
 
-@apply_merges.right("the first place, as long as there is one")
+@apply_merges.right("the first position as long as there is one")
 def apply_merges(pieces, merges):
     for left, right in merges:
         neighbours = list(itertools.pairwise(pieces))
@@ -1650,7 +1666,7 @@ def apply_merges(pieces, merges):
     return tuple(pieces)
 
 
-@apply_merges.right("recursion, and a stack of what is left")
+@apply_merges.right("recursion and a stack of the remaining pieces")
 def apply_merges(pieces, merges):
     if not merges:
         return list(pieces)
@@ -1664,29 +1680,29 @@ def apply_merges(pieces, merges):
 
 
 for description, change, names in (
-    ("from the last merge to the first", "merges[::-1]", "last one learned"),
-    ("merges are sorted", "sorted(merges)", "alphabet's order"),
-    ("the last merge is left out", "merges[:-1]", "without the last one"),
-    ("a set of merges, in the order of their length", "sorted(set(merges))", "alphab"),
+    ("merges from the last to the first", "merges[::-1]", "last one learned"),
+    ("sorted merges", "sorted(merges)", "alphabetical order"),
+    ("merges without the last one", "merges[:-1]", "without the last one"),
+    ("a sorted set of merges", "sorted(set(merges))", "alphab"),
 ):
     apply_merges.wrong(
         description, swap("pair in merges:", f"pair in {change}:"), names=names
     )
 apply_merges.wrong(
-    "the first merge that fits ends it",
+    "only the first merge that matches",
     swap("pieces = merged", "if len(merged) < len(pieces):\n    return merged"),
-    names="and no other",
+    names="only the first merge",
 )
 apply_merges.wrong(
-    "any merge will do, in one pass",
+    "one pass in which any merge may apply",
     swap("for pair in merges:", "for _ in range(1):"),
     swap("(merged[-1], piece) == pair", "(merged[-1], piece) in merges"),
     names="one pass",
 )
 apply_merges.wrong(
-    "two pieces that spell the same as the pair",
+    "two pieces with the same joined spelling as the pair",
     swap("(merged[-1], piece) == pair", 'merged[-1] + piece == "".join(pair)'),
-    names="spell the same",
+    names="same joined spelling",
 )
 apply_merges.wrong(
     "either order",
@@ -1694,14 +1710,14 @@ apply_merges.wrong(
     names="either order",
 )
 apply_merges.wrong(
-    "split into letters again",
+    "pieces split into letters again",
     insert('pieces = "".join(pieces)', before="for pair in merges:"),
     names="merges of letters",
 )
 apply_merges.wrong(
-    "joined to a text",
+    "joined into a string",
     swap("return list(pieces)", 'return " ".join(pieces)'),
-    names="joined to a text",
+    names="joined into a string",
 )
 apply_merges.wrong(
     "lower case",
@@ -1709,32 +1725,32 @@ apply_merges.wrong(
     names="lower case",
 )
 by_place.wrong(
-    "the first place of each merge alone",
+    "only the first position of each merge",
     swap(
         "pieces[i : i + 2] = [first + second]",
         "pieces[i : i + 2] = [first + second]\nbreak",
     ),
-    names="first place alone",
+    names="only at its first position",
 )
 by_place.wrong(
-    "one place after the other, and an index too far",
+    "one position after the other, with an index out of range",
     swap("len(pieces) - 1", "len(pieces)"),
     diagnosed=False,
 )
 by_place.wrong(
-    "it writes into the list it was given",
+    "an input list that is changed",
     drop("pieces = list(pieces)"),
     names="changed in place",
 )
 by_place.wrong(
-    "from right to left",
+    "merges from right to left",
     swap("i = 0", "i = len(pieces) - 2"),
     swap("i < len(pieces) - 1", "i >= 0"),
     swap("i += 1", "i -= 1"),
     names="right to left",
 )
 by_place.wrong(
-    "merges are taken from the list",
+    "merges that are removed from the list",
     swap(
         "for first, second in merges:",
         "while merges:\n    first, second = merges.pop(0)",
@@ -1755,7 +1771,7 @@ def apply_merges(pieces, merges):
     return list(pieces)
 
 
-@apply_merges.wrong("more than two at once", names="more than two")
+@apply_merges.wrong("more than two pieces merged at once", names="more than two")
 def apply_merges(pieces, merges):
     for pair in merges:
         merged = list(pieces[:1])
@@ -1768,7 +1784,7 @@ def apply_merges(pieces, merges):
     return list(pieces)
 
 
-@apply_merges.wrong("the text is searched", names="inside of longer pieces")
+@apply_merges.wrong("a search in the joined text", names="inside longer pieces")
 def apply_merges(pieces, merges):
     text = " ".join(pieces)
     for pair in merges:
@@ -1776,7 +1792,7 @@ def apply_merges(pieces, merges):
     return text.split()
 
 
-@apply_merges.wrong("a pattern with signs that mean more", names="a dot is any letter")
+@apply_merges.wrong("a pattern with special characters", names="a dot matches any")
 def apply_merges(pieces, merges):
     text = " ".join(pieces)
     for left, right in merges:
@@ -1784,7 +1800,7 @@ def apply_merges(pieces, merges):
     return text.split()
 
 
-@apply_merges.wrong("whatever fits first from the left", names="from the left")
+@apply_merges.wrong("the first match from the left", names="regardless of which")
 def apply_merges(pieces, merges):
     pieces, i = list(pieces), 0
     while i < len(pieces) - 1:
@@ -1796,7 +1812,7 @@ def apply_merges(pieces, merges):
     return pieces
 
 
-@apply_merges.wrong("the longest known piece", names="longest pieces")
+@apply_merges.wrong("the longest known piece", names="longest known pieces")
 def apply_merges(pieces, merges):
     known = {left + right for left, right in merges}
     text, made = "".join(pieces), []
@@ -1809,7 +1825,7 @@ def apply_merges(pieces, merges):
     return made
 
 
-@apply_merges.wrong("the last piece is lost", names="last one is lost")
+@apply_merges.wrong("a list that loses its last piece", names="loses its last piece")
 def apply_merges(pieces, merges):
     for pair in merges:
         made, i = [], 0
@@ -1825,8 +1841,16 @@ def apply_merges(pieces, merges):
 
 
 for description, result, names in (
-    ("what no merge knows is unknown", 'piece if piece in known else "<unk>"', "<unk>"),
-    ("what no merge knows is left out", "piece", "that no merge knows"),
+    (
+        "<unk> for pieces that no merge contains",
+        'piece if piece in known else "<unk>"',
+        "<unk>",
+    ),
+    (
+        "pieces without those that no merge contains",
+        "piece",
+        "pieces without those that no merge contains",
+    ),
 ):
     condition = "" if "<unk>" in result else " if piece in known"
     apply_merges.wrong(
@@ -1841,9 +1865,9 @@ for description, result, names in (
         names=names,
     )
 for description, key in (
-    ("a result kept for equal merges", "tuple(merges)"),
-    ("a result kept for equal lengths", "len(pieces)"),
-    ("a result kept for equal words", "tuple(pieces)"),
+    ("a result cached by the merges", "tuple(merges)"),
+    ("a result cached by the number of pieces", "len(pieces)"),
+    ("a result cached by the pieces", "tuple(pieces)"),
 ):
     apply_merges.wrong(
         description,
@@ -1860,7 +1884,7 @@ for description, key in (
     )
 apply_merges.wrong("nothing", body("return None"), diagnosed=False)
 apply_merges.wrong(
-    "the pieces as they were", body("return list(pieces)"), names="as they were"
+    "the unchanged pieces", body("return list(pieces)"), names="the unchanged pieces"
 )
 
 # --- learn_merges -----------------------------------------------------------------
@@ -1869,7 +1893,7 @@ learn_merges = answer("transformer.data.merges.learn_merges")
 learn_merges.with_faults("state default")
 
 
-@learn_merges.right("Sennrich's: words as texts, a regular expression")
+@learn_merges.right("words as strings and a regular expression, like Sennrich's")
 def learn_merges(word_counts, n_merges):
     spelled = {" ".join("▁" + word): count for word, count in word_counts.items()}
     merges = []
@@ -1891,7 +1915,7 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.right("sorted twice, and an own merge")
+@learn_merges.right("two sorts and a separate merge function")
 def learn_merges(word_counts, n_merges):
     words = [(["▁", *word], count) for word, count in word_counts.items()]
     merges = []
@@ -1915,7 +1939,7 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.right("every word spelled anew by all merges so far")
+@learn_merges.right("every word split again by all merges so far")
 def learn_merges(word_counts, n_merges):
     merges = []
     for _ in range(n_merges):
@@ -1931,7 +1955,7 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.right("a heap, and recursion")
+@learn_merges.right("a heap and recursion")
 def learn_merges(word_counts, n_merges):
     def more(words, left):
         seen = collections.Counter()
@@ -1974,40 +1998,42 @@ def learn_merges(word_counts, n_merges):
 
 
 for description, spelled, names in (
-    ("without a ▁", "list(word)", "leave out the ▁"),
-    ("the ▁ at the end", '[*word, "▁"]', "behind a word"),
-    ("a ▁ at both ends", '["▁", *word, "▁"]', "one behind"),
+    ("words without a ▁", "list(word)", "without the ▁ before"),
+    ("the ▁ at the end", '[*word, "▁"]', "the ▁ after each word"),
+    ("a ▁ at both ends", '["▁", *word, "▁"]', "both before and after"),
     ("an underscore", '["_", *word]', "underscore"),
-    ("an end of the word, as in Sennrich's", '[*word, "</w>"]', "</w> behind"),
-    ("an end on the last letter", '[*word[:-1], word[-1] + "</w>"]', "last letter"),
-    ("▁ on the first letter", '["▁" + word[0], *word[1:]]', "first letter are one"),
+    ("an end-of-word symbol, like Sennrich's", '[*word, "</w>"]', "</w> after"),
+    (
+        "an end-of-word symbol on the last letter",
+        '[*word[:-1], word[-1] + "</w>"]',
+        "last letter",
+    ),
+    ("a ▁ on the first letter", '["▁" + word[0], *word[1:]]', "first letter are one"),
     ("lower case", '["▁", *word.lower()]', "lower case"),
-    ("letters alone", '["▁", *filter(str.isalpha, word)]', "symbol was removed"),
+    ("only letters", '["▁", *filter(str.isalpha, word)]', "without their symbols"),
 ):
     learn_merges.wrong(description, swap('["▁", *word]', spelled), names=names)
 learn_merges.wrong(
-    "▁ is never merged",
+    "a ▁ that is never merged",
     swap("pairwise(pieces)", "pairwise(pieces[1:])"),
-    names="leave out the ▁",
+    names="without the ▁ before",
 )
 learn_merges.wrong(
-    "each word counts once",
+    "each word counted once",
     swap("+= word_counts[word]", "+= 1"),
-    names="words that count once each",
+    names="words that each count once",
 )
 learn_merges.wrong(
-    "each pair once a word",
+    "each pair counted once per word",
     swap("in pairwise(pieces)", "in set(pairwise(pieces))"),
-    names="count once a word",
+    names="count once per word",
 )
 learn_merges.wrong(
     "any two pieces of a word",
     swap("pairwise(pieces)", "itertools.combinations(pieces, 2)"),
-    names="need not be neighbours",
+    names="not necessarily adjacent",
 )
-learn_merges.wrong(
-    "the last word's count", swap("+=", "="), names="count of the last word"
-)
+learn_merges.wrong("the last word's count", swap("+=", "="), names="last word's count")
 learn_merges.wrong(
     "(a, a) once in aaa",
     swap(
@@ -2024,26 +2050,36 @@ learn_merges.wrong(
     names="once in aaa",
 )
 for description, key, names in (
-    ("the pair met first", "-seen[pair]", "seen first"),
-    ("the pair met last", "(-seen[pair], -list(seen).index(pair))", "seen last"),
-    ("by the joined text", '(-seen[pair], "".join(pair))', "joined text"),
-    ("by the second piece", "(-seen[pair], pair[::-1])", "second piece"),
-    ("the longest", '(-seen[pair], -len("".join(pair)), pair)', "the longest"),
-    ("the shortest", '(-seen[pair], len("".join(pair)), pair)', "the shortest"),
-    ("the rarest", "(seen[pair], pair)", "seen least"),
+    ("ties broken by the first pair seen", "-seen[pair]", "seen first"),
+    (
+        "ties broken by the last pair seen",
+        "(-seen[pair], -list(seen).index(pair))",
+        "seen last",
+    ),
+    ("ties broken by the joined text", '(-seen[pair], "".join(pair))', "joined text"),
+    ("ties broken by the second piece", "(-seen[pair], pair[::-1])", "second piece"),
+    (
+        "ties broken by the longest pair",
+        '(-seen[pair], -len("".join(pair)), pair)',
+        "the longest",
+    ),
+    (
+        "ties broken by the shortest pair",
+        '(-seen[pair], len("".join(pair)), pair)',
+        "the shortest",
+    ),
+    ("the least frequent pair", "(seen[pair], pair)", "least frequent"),
 ):
-    learn_merges.wrong(
-        f"of equals: {description}", swap("(-seen[pair], pair)", key), names=names
-    )
+    learn_merges.wrong(description, swap("(-seen[pair], pair)", key), names=names)
 learn_merges.wrong(
-    "of equals: most_common",
+    "ties broken by most_common",
     swap(
         "min(seen, key=lambda pair: (-seen[pair], pair))", "seen.most_common(1)[0][0]"
     ),
     names="seen first",
 )
 learn_merges.wrong(
-    "of equals: the greatest tuple",
+    "ties broken by the greatest tuple",
     swap(
         "min(seen, key=lambda pair: (-seen[pair], pair))",
         "max(seen, key=lambda pair: (seen[pair], pair))",
@@ -2061,17 +2097,17 @@ learn_merges.wrong(
     names="fewer than n_merges",
 )
 learn_merges.wrong(
-    "n_merges is not looked at",
+    "an n_merges that is ignored",
     swap("range(n_merges)", "range(99)"),
-    names="to the end",
+    names="all possible merges",
 )
 learn_merges.wrong(
-    "the size of the vocabulary",
+    "n_merges used as the vocabulary size",
     swap("range(n_merges)", 'range(n_merges - len({"▁", *"".join(word_counts)}))'),
-    names="letters among them",
+    names="including letters",
 )
 learn_merges.wrong(
-    "counted, but not merged",
+    "pairs that are counted but not merged",
     swap(
         "{word: apply_merges(spelled[word], merges[-1:]) for word in spelled}",
         "dict(spelled)",
@@ -2079,51 +2115,55 @@ learn_merges.wrong(
     names="not merged",
 )
 learn_merges.wrong(
-    "pairs that are seen once do not count",
+    "no merges of pairs that occur once",
     swap("if not seen:", "if max(seen.values(), default=0) < 2:"),
-    names="pairs that are seen twice",
+    names="at least twice",
 )
 learn_merges.wrong(
-    "an error where nothing is left",
+    "an error if no pair is left",
     drop("""
         if not seen:
             break
         """),
-    names="a pair being left",
+    names="a remaining pair",
 )
 for description, result, names in (
     (
-        "the pieces, not the pairs",
+        "merged pieces instead of pairs",
         '["".join(pair) for pair in merges]',
         "not the pairs",
     ),
-    ("texts, not pairs", '[" ".join(pair) for pair in merges]', "with a blank"),
-    ("sorted", "sorted(merges)", "alphabet's order"),
-    ("the last one first", "merges[::-1]", "last to the first"),
-    ("the words in pieces", "spelled", "words in pieces"),
+    (
+        "strings instead of pairs",
+        '[" ".join(pair) for pair in merges]',
+        "strings with a space",
+    ),
+    ("merges in alphabetical order", "sorted(merges)", "alphabetical order"),
+    ("merges in reverse order", "merges[::-1]", "last to the first"),
+    ("words split into pieces", "spelled", "words split into pieces"),
 ):
     learn_merges.wrong(
-        f"returned: {description}",
+        description,
         swap("return merges", f"return {result}"),
         names=names,
     )
 learn_merges.wrong(
-    "the words are taken from the argument",
+    "words that are removed from the argument",
     insert("if word_counts:\n    word_counts.popitem()", before="return merges"),
     names="changed in place",
 )
 learn_merges.wrong(
-    "a list for all calls",
+    "one growing list for all calls",
     swap("merges = []", 'merges = learn_merges.__dict__.setdefault("merges", [])'),
     names="left in the list",
 )
 for description, key in (
-    ("equal words", "tuple(word_counts)"),
-    ("an equal number of merges", "n_merges"),
-    ("as many words", "len(word_counts)"),
+    ("the words", "tuple(word_counts)"),
+    ("n_merges", "n_merges"),
+    ("the number of words", "len(word_counts)"),
 ):
     learn_merges.wrong(
-        f"a result kept for {description}",
+        f"a result cached by {description}",
         insert(
             f"""
             kept, key = learn_merges.__dict__.setdefault("kept", {{}}), {key}
@@ -2136,13 +2176,13 @@ for description, key in (
         names="earlier call",
     )
 learn_merges.wrong(
-    "a seed of its own",
+    "a fixed seed",
     insert("torch.manual_seed(0)", before="return"),
     names="the random state",
 )
 
 
-@learn_merges.wrong("all pairs counted once", names="counted once, at the start")
+@learn_merges.wrong("all pairs counted only once", names="only once at the start")
 def learn_merges(word_counts, n_merges):
     seen = collections.Counter()
     for word, count in word_counts.items():
@@ -2151,7 +2191,7 @@ def learn_merges(word_counts, n_merges):
     return sorted(seen, key=lambda pair: (-seen[pair], pair))[:n_merges]
 
 
-@learn_merges.wrong("one long text", names="into the next")
+@learn_merges.wrong("all words in one long string", names="into the next")
 def learn_merges(word_counts, n_merges):
     text = []
     for word, count in word_counts.items():
@@ -2166,7 +2206,7 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.wrong("the text of each word is searched", names="inside of longer")
+@learn_merges.wrong("a search in the text of each word", names="inside longer")
 def learn_merges(word_counts, n_merges):
     spelled = {word: " ".join("▁" + word) for word in word_counts}
     merges = []
@@ -2186,7 +2226,9 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.wrong("merged at one place of each word", names="one place of a word")
+@learn_merges.wrong(
+    "a merge at one position of each word", names="one position of a word"
+)
 def learn_merges(word_counts, n_merges):
     spelled = {word: ["▁", *word] for word in word_counts}
     merges = []
@@ -2208,7 +2250,7 @@ def learn_merges(word_counts, n_merges):
 
 
 @learn_merges.wrong(
-    "letters, most frequent first", names="most frequent piece paired with"
+    "the most frequent letters first", names="most frequent piece paired with"
 )
 def learn_merges(word_counts, n_merges):
     spelled = {word: ["▁", *word] for word in word_counts}
@@ -2257,23 +2299,26 @@ learn_merges.wrong("nothing", body("return None"), diagnosed=False)
 WEIGHTS = "float(sum(x.detach().double().sum() for x in model.parameters()))"
 for description, key in (
     (
-        "whatever the source",
+        "regardless of the source",
         "str([(x.tgt.tolist(), tuple(x.indices)) for x in batches])",
     ),
-    ("whatever the places", "str([(x.src.tolist(), x.tgt.tolist()) for x in batches])"),
     (
-        "whatever the target",
+        "regardless of the indices",
+        "str([(x.src.tolist(), x.tgt.tolist()) for x in batches])",
+    ),
+    (
+        "regardless of the target",
         "str([(x.src.tolist(), x.tgt.shape, tuple(x.indices)) for x in batches])",
     ),
 ):
     in_eval_mode.wrong(
-        f"a result kept: {description}",
+        f"a result cached {description}",
         keep(f"({WEIGHTS}, {key})"),
         insert("batches = list(batches)", before="kept, key ="),
         names="kept from an earlier call",
     )
 in_eval_mode.wrong(
-    "gradients are switched on for good",
+    "gradients that are not switched off again",
     swap("with torch.no_grad():", "torch.set_grad_enabled(False)\nif True:"),
     swap(
         "model.train(was_training)",
@@ -2282,12 +2327,12 @@ in_eval_mode.wrong(
     names="switches gradients on",
 )
 in_eval_mode.wrong(
-    "places sorted as texts",
+    "indices sorted as strings",
     swap("sorted(rows)", "sorted(rows, key=lambda row: str(row[0]))"),
-    names="order of their digits",
+    names="as in string order",
 )
 in_eval_mode.wrong(
-    "a table of 64 sentences",
+    "a table for 64 sentences",
     swap(
         "return torch.tensor(losses), torch.tensor(counts)",
         """
@@ -2299,7 +2344,7 @@ in_eval_mode.wrong(
     names="few sentences",
 )
 in_eval_mode.wrong(
-    "places of 8 bits",
+    "8-bit indices",
     swap(
         "rows += zip(batch.indices,",
         "rows += zip(torch.tensor(batch.indices).to(torch.int8).tolist(),",
@@ -2307,7 +2352,7 @@ in_eval_mode.wrong(
     names="few sentences",
 )
 in_eval_mode.wrong(
-    "padding becomes -100, and is put back",
+    "padding replaced by -100 and restored",
     insert(
         "padding = target == pad_id\ntarget[padding] = -100",
         before="losses =",
@@ -2329,22 +2374,22 @@ in_eval_mode.wrong(
     names="results of all calls",
 )
 in_eval_mode.wrong(
-    "the model's parameters are frozen",
+    "model parameters that are frozen",
     insert("model.requires_grad_(False)", before="was_training ="),
     names="trained parameters",
 )
 in_eval_mode.wrong(
-    "the number of batches is asked for",
+    "a call of len for the batches",
     insert("n = len(batches)", before="rows = []"),
     names="twice",
 )
 in_eval_mode.wrong(
-    "the losses in bfloat16",
+    "losses in bfloat16",
     insert("losses = losses.bfloat16()", before="counts = (target"),
     diagnosed=False,
 )
 corpus_perplexity.wrong(
-    "rounded to two digits",
+    "a perplexity rounded to two digits",
     swap(
         "return math.exp(losses.sum().item() / counts.sum().item())",
         "return round(math.exp(losses.sum().item() / counts.sum().item()), 2)",
@@ -2352,7 +2397,7 @@ corpus_perplexity.wrong(
     names="rounded to two",
 )
 corpus_perplexity.wrong(
-    "rounded to three digits",
+    "a perplexity rounded to three digits",
     swap(
         "return math.exp(losses.sum().item() / counts.sum().item())",
         "return round(math.exp(losses.sum().item() / counts.sum().item()), 3)",
@@ -2365,7 +2410,7 @@ corpus_perplexity.wrong(
     diagnosed=False,
 )
 corpus_perplexity.wrong(
-    "bounded, as in some libraries",
+    "a bounded loss, as in some libraries",
     swap(
         "math.exp(losses.sum().item() / counts.sum().item())",
         "math.exp(min(losses.sum().item() / counts.sum().item(), 20))",
@@ -2373,7 +2418,7 @@ corpus_perplexity.wrong(
     names="a bound on",
 )
 corpus_perplexity.wrong(
-    "at most 100 sentences",
+    "the first 100 sentences",
     swap("losses.sum", "losses[:100].sum"),
     swap("counts.sum", "counts[:100].sum"),
     names="first hundred",
@@ -2392,20 +2437,20 @@ for upper in (20, 50, 100, 1000):
         names="upper limit for",
     )
 bleu_by_length.wrong(
-    "ten groups at most",
+    "at most ten groups",
     swap("range(len(limits) + 1)", "range(10)"),
     swap("in groups", "in groups[: len(limits) + 1]"),
     names="certain number of groups",
 )
 for digits, words in ((0, "a whole number"), (1, "one digit"), (2, "two digits")):
     bleu_by_length.wrong(
-        f"rounded to {words}",
+        f"BLEU rounded to {words}",
         swap("corpus_bleu([", "round(corpus_bleu(["),
         swap("references[i] for i in g])", f"references[i] for i in g]), {digits})"),
         names=f"rounded to {words}",
     )
 bleu_by_length.wrong(
-    "groups kept from call to call",
+    "groups kept between calls",
     swap(
         "groups = [[] for _ in range(len(limits) + 1)]",
         """
@@ -2418,7 +2463,7 @@ bleu_by_length.wrong(
 
 
 @bleu_by_length.wrong(
-    "sentences whose BLEU is 0 are left out", names="sentences that score 0"
+    "BLEU without the sentences that score 0", names="sentences that score 0"
 )
 def bleu_by_length(sources, hypotheses, references, limits):
     groups = [[] for _ in range(len(limits) + 1)]
@@ -2438,7 +2483,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
 
 for digits, words in ((1, "one digit"), (2, "two digits"), (3, "three digits")):
     bootstrap_interval.wrong(
-        f"rounded to {words}",
+        f"ends rounded to {words}",
         swap(
             "return scores.quantile(0.025).item(), scores.quantile(0.975).item()",
             f"""
@@ -2449,7 +2494,7 @@ for digits, words in ((1, "one digit"), (2, "two digits"), (3, "three digits")):
         names=f"rounded to {words}",
     )
 bootstrap_interval.wrong(
-    "scores of 0 are left out",
+    "an interval without scores of 0",
     swap("scores = torch.tensor(", "found = ("),
     insert(
         "scores = torch.tensor([x for x in found if x > 0] or [0.0])", before="return"
@@ -2467,24 +2512,24 @@ bootstrap_interval.wrong(
     diagnosed=False,
 )
 bootstrap_interval.wrong(
-    "equal draws count once",
+    "equal draws counted once",
     swap("draws.tolist()", "set(map(tuple, draws.tolist()))"),
     names="equal draws",
 )
 bootstrap_interval.wrong(
-    "draws in any order of the same sentences count once",
+    "draws of the same sentences in any order counted once",
     swap("draws.tolist()", "set(tuple(sorted(x)) for x in draws.tolist())"),
     names="of the same sentences",
 )
 bootstrap_interval.wrong(
-    "equal scores count once",
+    "equal scores counted once",
     swap("scores = torch.tensor(", "found = ("),
     insert("scores = torch.tensor(sorted(set(found)))", before="return"),
     names="equal scores",
 )
 
 
-@copy_unknown_words.wrong("a dictionary by words", names="dictionary of the words")
+@copy_unknown_words.wrong("a dictionary of words", names="dictionary of the words")
 def copy_unknown_words(target, cross_attention, source_words):
     average = cross_attention.mean(dim=(0, 1))[:, 1:-1].tolist()
     written = []
@@ -2498,7 +2543,7 @@ def copy_unknown_words(target, cross_attention, source_words):
 
 for threshold in (0.01, 0.1):
     copy_unknown_words.wrong(
-        f"nothing below {threshold}",
+        f"no copies for weights below {threshold}",
         body(f"""
         average = cross_attention.mean(dim=(0, 1))[:, 1:-1]
         rows = zip(target, average.max(dim=-1).values, average.argmax(dim=-1))
@@ -2511,23 +2556,23 @@ for threshold in (0.01, 0.1):
     )
 for dtype in ("half", "bfloat16"):
     copy_unknown_words.wrong(
-        f"{dtype}",
+        f"weights in {dtype}",
         swap(
             "cross_attention.mean(dim=(0, 1))",
             f"cross_attention.{dtype}().mean(dim=(0, 1))",
         ),
-        names="of few digits",
+        names="with few digits",
     )
 for decimals in (2, 3, 4):
     copy_unknown_words.wrong(
         f"weights rounded to {decimals} digits",
         swap("[:, 1:-1]", f"[:, 1:-1].round(decimals={decimals})"),
-        names="of few digits",
+        names="with few digits",
     )
 copy_unknown_words.wrong(
-    "all in brackets is unknown",
+    "every word in angle brackets treated as unknown",
     swap('w == "<unk>"', 'w.startswith("<")'),
-    names="in brackets",
+    names="in angle brackets",
 )
 copy_unknown_words.wrong(
     "one list for all calls",
@@ -2561,17 +2606,17 @@ apply_merges.wrong(
 )
 for most in (10, 20):
     apply_merges.wrong(
-        f"{most} merges at most",
+        f"at most {most} merges",
         swap("for pair in merges:", f"for pair in merges[:{most}]:"),
         names="a bound on",
     )
 by_place.wrong(
-    "20 pieces at most",
+    "at most 20 pieces",
     insert("pieces = pieces[:20]", before="for first, second"),
     names="a bound on",
 )
 learn_merges.wrong(
-    "one list for all calls, emptied",
+    "one list for all calls that is emptied each time",
     swap(
         "merges = []",
         'merges = learn_merges.__dict__.setdefault("merges", [])\nmerges.clear()',
@@ -2580,12 +2625,12 @@ learn_merges.wrong(
 )
 for most in (10, 20):
     learn_merges.wrong(
-        f"{most} merges at most",
+        f"at most {most} merges",
         swap("range(n_merges)", f"range(min(n_merges, {most}))"),
         names="a bound on",
     )
 learn_merges.wrong(
-    "of equals: capitals are like small letters",
+    "ties broken without regard to case",
     swap(
         "(-seen[pair], pair)",
         "(-seen[pair], pair[0].lower(), pair[1].lower(), pair)",
@@ -2593,12 +2638,12 @@ learn_merges.wrong(
     names="ignoring case",
 )
 learn_merges.wrong(
-    "of equals: the ▁ before all letters",
+    "ties broken with ▁ before all letters",
     swap("(-seen[pair], pair)", '(-seen[pair], pair[0].replace("▁", " "), pair[1])'),
     names="before all letters",
 )
 learn_merges.wrong(
-    "of equals: whichever a set gives first",
+    "ties broken by the order of a set",
     swap(
         "min(seen, key=lambda pair: (-seen[pair], pair))",
         "max(set(seen), key=seen.get)",
@@ -2606,13 +2651,13 @@ learn_merges.wrong(
     diagnosed=False,
 )
 learn_merges.wrong(
-    "a Counter is asked for",
+    "code that needs a Counter",
     insert("word_counts.total()", before="merges = []"),
     diagnosed=False,
 )
 
 
-@learn_merges.wrong("counts are added, never taken away", diagnosed=False)
+@learn_merges.wrong("counts that are added but never subtracted", diagnosed=False)
 def learn_merges(word_counts, n_merges):
     spelled = {word: ["▁", *word] for word in word_counts}
     seen = collections.Counter()
@@ -2634,7 +2679,7 @@ def learn_merges(word_counts, n_merges):
     return merges
 
 
-@learn_merges.right("counts kept up to date")
+@learn_merges.right("counts that are kept up to date")
 def learn_merges(word_counts, n_merges):
     spelled = {word: ["▁", *word] for word in word_counts}
     seen = collections.Counter()
@@ -2662,7 +2707,7 @@ def learn_merges(word_counts, n_merges):
 
 
 apply_merges.right(
-    "a result kept for all of its arguments",
+    "a result cached by all arguments",
     insert(
         """
         kept, key = apply_merges.__dict__.setdefault("kept", {}), str((pieces, merges))
@@ -2675,7 +2720,7 @@ apply_merges.right(
 )
 
 
-@bleu_by_length.right("numpy's numbers, and counts of an array")
+@bleu_by_length.right("numpy numbers and counts from an array")
 def bleu_by_length(sources, hypotheses, references, limits):
     lengths = np.array([len(words) for words in sources])
     which = np.searchsorted(np.array(limits, dtype=int), lengths)
@@ -2692,7 +2737,7 @@ def bleu_by_length(sources, hypotheses, references, limits):
     return table
 
 
-@copy_unknown_words.right("places of the best, found by sorting")
+@copy_unknown_words.right("indices of the largest weights, found by sorting")
 def copy_unknown_words(target, cross_attention, source_words):
     t, s = cross_attention.shape[-2:]
     total = cross_attention.reshape(-1, t, s).sum(0).double()
@@ -2702,7 +2747,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     ]
 
 
-@bootstrap_interval.right("statistics by numpy, over all draws at once")
+@bootstrap_interval.right("numpy quantiles over all draws")
 def bootstrap_interval(hypotheses, references, draws):
     h, r = np.array(hypotheses, dtype=object), np.array(references, dtype=object)
     scores = [
