@@ -2253,7 +2253,7 @@ def run_mistakes(words: Words, n: int) -> Named:
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
-        "merges that count (a, a) once in aaa": of(pairs=apart),
+        "merges that count (a, a) only once in aaa": of(pairs=apart),
         **overlap_mistakes(lambda merge: of(merge=merge)),
     }
 

@@ -86,7 +86,7 @@ in_eval_mode.wrong(
     "validation in train() mode", swap("eval", "train"), names="train() mode"
 )
 in_eval_mode.wrong(
-    "a model that stays in its mode",
+    "a model that is not switched to eval() mode",
     drop("""
         was_training = model.training
         model.eval()
@@ -419,7 +419,7 @@ def sentence_losses(model, batches, pad_id=1):
     return torch.tensor(losses), torch.tensor(counts)
 
 
-@sentence_losses.right("no gradients for only the model")
+@sentence_losses.right("torch.no_grad around only the model")
 def sentence_losses(model, batches, pad_id=1):
     mode = model.training
     model.eval()
@@ -1705,7 +1705,7 @@ apply_merges.wrong(
     names="same joined spelling",
 )
 apply_merges.wrong(
-    "either order",
+    "pairs in either order",
     swap("(merged[-1], piece) == pair", "{merged[-1], piece} == set(pair)"),
     names="either order",
 )
@@ -1715,12 +1715,12 @@ apply_merges.wrong(
     names="merges of letters",
 )
 apply_merges.wrong(
-    "joined into a string",
+    "pieces joined into a string",
     swap("return list(pieces)", 'return " ".join(pieces)'),
     names="joined into a string",
 )
 apply_merges.wrong(
-    "lower case",
+    "pieces in lower case",
     insert("pieces = [piece.lower() for piece in pieces]", before="for pair in"),
     names="lower case",
 )
@@ -2009,7 +2009,7 @@ for description, spelled, names in (
         "last letter",
     ),
     ("a ▁ on the first letter", '["▁" + word[0], *word[1:]]', "first letter are one"),
-    ("lower case", '["▁", *word.lower()]', "lower case"),
+    ("words in lower case", '["▁", *word.lower()]', "lower case"),
     ("only letters", '["▁", *filter(str.isalpha, word)]', "without their symbols"),
 ):
     learn_merges.wrong(description, swap('["▁", *word]', spelled), names=names)
@@ -2035,7 +2035,7 @@ learn_merges.wrong(
 )
 learn_merges.wrong("the last word's count", swap("+=", "="), names="last word's count")
 learn_merges.wrong(
-    "(a, a) once in aaa",
+    "(a, a) counted only once in aaa",
     swap(
         """
         for pair in pairwise(pieces):
@@ -2047,7 +2047,7 @@ learn_merges.wrong(
             seen[pair] += word_counts[word] * times
         """,
     ),
-    names="once in aaa",
+    names="only once in aaa",
 )
 for description, key, names in (
     ("ties broken by the first pair seen", "-seen[pair]", "seen first"),
