@@ -79,14 +79,15 @@ def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
         hatch="//",
         label="not divided",
     )
-    axes.set_ylim(0, 1)
+    axes.set_ylim(0, 1.25)  # the legend is above the tallest bar
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_xticks(places)
     axes.set(
         title=f"The weights of one query at d_k = {d_k}",
         xlabel="key",
         ylabel="attention weight",
     )
-    axes.legend(loc="upper right")
+    axes.legend(loc="upper right", ncols=2)
     return picture
 
 

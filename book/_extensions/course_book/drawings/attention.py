@@ -61,15 +61,16 @@ def attention(canvas: Canvas) -> float:
         canvas.text(12, 14, names[0], "word", "start")
         canvas.text(124, 39, "mann", "example", "end")
         vector(canvas, (132, 24), shown(QUERY, 0), "self", 24)
+        canvas.text(12, 72, said("keys"), "small", "start")
         for cx, word, key in zip(columns, WORDS, KEYS, strict=True):
-            vector(canvas, (cx - 48, 96), shown(key, 0), "plain", 24)
-            canvas.text(cx, 133, word, "example")
+            vector(canvas, (cx - 48, 80), shown(key, 0), "plain", 24)
+            canvas.text(cx, 117, word, "example")
     with canvas.group("step-2"):
-        canvas.text(12, 66, names[1], "word", "start")
+        canvas.text(12, 138, names[1], "word", "start")
         for cx, key in zip(columns, KEYS, strict=True):
-            canvas.arrow([(180 + (cx - 180) / 3, 47), (cx, 95)])
+            canvas.arrow([(180 + (cx - 180) / 3, 47), (cx, 79)])
             product = dot(QUERY, key)
-            canvas.text(cx, 152, f"{product:g} / √4 = {product / 2:g}", "small strong")
+            canvas.text(cx, 157, f"{product:g} / √4 = {product / 2:g}", "small strong")
     with canvas.group("step-3"):
         canvas.text(12, 180, names[2], "word", "start")
         for cx, weight, kind in zip(columns, weights, COLOURS, strict=True):
@@ -87,8 +88,9 @@ def attention(canvas: Canvas) -> float:
             vector(canvas, (cx - 48, 278), shown(value, 0), kind, 24)
             end += 30 * weight
             with canvas.group(kind):
-                band(canvas, (cx, 301), (end, 357), 60 * weight)
+                band(canvas, (cx, 301), (end, 347), 60 * weight)
             end += 30 * weight
+        canvas.line([(97, 356), (97, 348), (263, 348), (263, 356)])
         vector(canvas, (96, 358), shown(output, 3), "self", 42)
         canvas.text(180, 396, said("the output for “mann”"), "small")
     return 404
