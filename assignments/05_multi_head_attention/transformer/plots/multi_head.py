@@ -151,13 +151,16 @@ def write_captions(axes: Axes, words: Sequence[str], sheet: Sheet) -> None:
 
 
 @rc_context(STYLE)
-def heads_side_by_side(weights: ArrayLike, words: Sequence[str], title: str) -> Picture:
+def heads_side_by_side(
+    weights: ArrayLike, words: Sequence[str], title: str, tasks: Sequence[str] = ()
+) -> Picture:
     """Draw the weights of each head of a self-attention, with a small map per head.
 
     Args:
         weights: (h, t, t).
         words: the t words.
         title: title of the figure.
+        tasks: what each head looks for, for its title; "" = nothing.
 
     Returns:
         The picture.
@@ -171,13 +174,14 @@ def heads_side_by_side(weights: ArrayLike, words: Sequence[str], title: str) -> 
             f"expected weights of (h, {len(words)}, {len(words)}) for {len(words)} "
             f"words; found {values.shape}"
         )
-    picture = Picture(figsize=(2.1 * len(values) + 0.8, 3.1), layout="constrained")
+    picture = Picture(figsize=(1.9 * len(values) + 0.8, 2.9), layout="constrained")
     all_axes = picture.subplots(1, len(values), squeeze=False, sharey=True)[0]
     for head, axes in enumerate(all_axes, start=1):
         low, high = WEIGHTS.low, WEIGHTS.high
         image = axes.imshow(values[head - 1], cmap=WEIGHTS.colours, vmin=low, vmax=high)
         axes.grid(False)
-        axes.set_title(f"head {head}")
+        task = f": {tasks[head - 1]}" if tasks and tasks[head - 1] else ""
+        axes.set_title(f"head {head}{task}")
         axes.set_xticks(range(len(words)), words, rotation=90)
         axes.set_yticks(range(len(words)), words)
     picture.suptitle(title, x=0.01, ha="left", fontsize=11)

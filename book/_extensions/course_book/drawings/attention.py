@@ -99,39 +99,52 @@ def attention(canvas: Canvas) -> float:
 def heads(canvas: Canvas) -> float:
     """Draw one head's blend, and the halves of two heads; return the height."""
     canvas.text(12, 14, said("One head: one average of whole vectors"), "word", "start")
-    one = half(canvas, (60, 24), range(4))
-    canvas.arrow([(128, 101), (128, 118)])
-    vector(canvas, (60, 118), shown(one, 2), "plain")
-    canvas.text(206, 133, said("from “die” or from “frau”?"), "small", "start")
-    canvas.text(12, 172, said("Two heads: each averages its own half"), "word", "start")
+    die, frau, ruft = HEADS_VALUES
+    blocks = (
+        (60.0, HEADS_VALUES, said("the values")),
+        (210.0, (frau, die, ruft), said("two values swapped")),
+    )
+    for x, values, name in blocks:
+        canvas.text(x + 40, 34, name, "small")
+        one = half(canvas, (x, 42), range(4), values, 20)
+        canvas.arrow([(x + 40, 119), (x + 40, 136)])
+        vector(canvas, (x - 22, 136), shown(one, 2), "plain", 31)
+    canvas.text(180, 176, said("the output is the same"), "small")
+    canvas.text(12, 212, said("Two heads: each averages its own half"), "word", "start")
     for i, x in enumerate((60.0, 216.0)):
-        canvas.text(x + 34, 192, said("head {number}").format(number=i + 1), "small")
-        found = half(canvas, (x, 200), range(2 * i, 2 * i + 2))
+        canvas.text(x + 34, 232, said("head {number}").format(number=i + 1), "small")
+        found = half(canvas, (x, 240), range(2 * i, 2 * i + 2))
         cx = 112 + 68 * i
-        path = [(x + 34, 277), (x + 34, 289), (cx + 34, 289), (cx + 34, 306)]
+        path = [(x + 34, 317), (x + 34, 329), (cx + 34, 329), (cx + 34, 346)]
         canvas.arrow(path)
-        vector(canvas, (cx, 306), shown(found, 2), ("self", "masked")[i])
-    canvas.text(180, 346, said("left half from “frau”, right half from “die”"), "small")
-    return 354
+        vector(canvas, (cx, 346), shown(found, 2), ("self", "masked")[i])
+    canvas.text(180, 386, said("left half from “frau”, right half from “die”"), "small")
+    return 394
 
 
-def half(canvas: Canvas, start: tuple[float, float], columns: range) -> list[float]:
+def half(
+    canvas: Canvas,
+    start: tuple[float, float],
+    columns: range,
+    values: Sequence[Vector] = HEADS_VALUES,
+    width: float = 34,
+) -> list[float]:
     """Draw these columns of the values and their weights; return their average."""
     cut = slice(columns.start, columns.stop)
     x, y = start
     weights, output = attended(
         HEADS_QUERY[cut],
         [key[cut] for key in HEADS_KEYS],
-        [value[cut] for value in HEADS_VALUES],
+        [value[cut] for value in values],
     )
     kinds = ("masked", "self", "plain")
-    rows = zip(OF_HEADS, HEADS_VALUES, weights, kinds, strict=True)
+    rows = zip(OF_HEADS, values, weights, kinds, strict=True)
     for i, (word, value, weight, kind) in enumerate(rows):
         top = y + 26 * i
-        if not columns.start:
+        if values is HEADS_VALUES and not columns.start:
             canvas.text(x - 8, top + 15, word, "example", "end")
-        row = vector(canvas, (x, top), shown(value[cut], 0), kind)
-        bar = Box(row.right + 8, top + 4, 17 * len(columns) * weight, 14)
+        row = vector(canvas, (x, top), shown(value[cut], 0), kind, width)
+        bar = Box(row.right + 8, top + 4, width / 2 * len(columns) * weight, 14)
         with canvas.group(kind):
             canvas.rect(bar, "edge", 0)
         canvas.text(bar.right + 4, top + 15, f"{weight:.0%}", "small", "start")
