@@ -34,6 +34,7 @@ def attention_on_gold(
         ValueError: if the words do not fit the weights.
     """
     picture = heatmap(weights, target, source, title)
+    picture.axes[0].set(xlabel="source word", ylabel="predicted word")
     for column, row in alignment:
         frame = Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False)
         frame.set(edgecolor=ORANGE, linewidth=2.0)

@@ -127,25 +127,31 @@ def encoder_layer(canvas: Canvas) -> float:
 def decoder_layer(canvas: Canvas) -> float:
     """Draw a layer of the decoder, and where the memory enters; return the height."""
     canvas.text(STREAM, 16, said("the position of “woman”"), "word")
-    canvas.line([(STREAM, 24), (STREAM, 432)], "stream")
+    canvas.line([(STREAM, 24), (STREAM, 490)], "stream")
     end = 24.0
+    # The attentions: what they read from the stream, and from where else.
+    sources = {
+        "masked": (said("query, key, value"), said("earlier: <sos>, the"), "flow"),
+        "cross": (said("query"), said("memory: ruft … an"), "memory"),
+    }
     for kind, name, asks in (
         ("masked", said("Masked self-attention"), said("what is written?")),
         ("cross", said("Cross-attention"), said("what does the source say?")),
         ("plain", said("Feed-forward layer"), said("this position only")),
     ):
-        if kind == "cross":
-            memory = Box(206, end + 6, 130, 24)
-        end = sub_layer(
-            canvas, end + (48 if kind == "cross" else 18), kind, (name, asks), []
-        )
-        if kind == "cross":
-            with canvas.group("cross"):
-                canvas.rect(memory, "box", 5)
-                canvas.text(
-                    memory.cx, memory.cy + 4, said("memory: ruft … an"), "small strong"
-                )
-            canvas.arrow([(320, memory.bottom), (320, memory.bottom + 36)], "memory")
-    canvas.arrow([(STREAM, end), (STREAM, end + 24)])
-    canvas.text(STREAM, end + 40, said("predicts “calls”"), "word")
-    return end + 48
+        if kind in sources:
+            sent, words, arrow = sources[kind]
+            box = Box(206, end + 6, 146, 24)
+            with canvas.group(kind):
+                canvas.rect(box, "box", 5)
+                canvas.text(box.cx, box.cy + 4, words, "small strong")
+            canvas.arrow([(286, box.bottom), (286, box.bottom + 36)], arrow)
+            canvas.text(292, box.bottom + 20, said("keys, values"), "small", "start")
+            canvas.text(STREAM + 12, end + 43, sent, "small", "start")
+        below = 48 if kind in sources else 18
+        end = sub_layer(canvas, end + below, kind, (name, asks), [])
+    canvas.arrow([(STREAM, end), (STREAM, end + 20)])
+    canvas.text(STREAM, end + 34, said("more layers, projection"), "small")
+    canvas.arrow([(STREAM, end + 41), (STREAM, end + 61)])
+    canvas.text(STREAM, end + 77, said("predicts “calls”"), "word")
+    return end + 85
