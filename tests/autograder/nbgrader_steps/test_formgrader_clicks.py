@@ -79,11 +79,7 @@ def path_of(url: str) -> str:
 
 
 def wait_for_another_page(page, *seen: str) -> None:
-    """Wait for the address of a page that is not one of these.
-
-    formgrader saves twice and then opens the next page twice. `wait_for_url` takes
-    the first of these two for an error.
-    """
+    """Wait for the address of a page that is not one of these."""
     address = re.compile("|".join(map(re.escape, seen)))
     expect(page).not_to_have_url(address, timeout=PATIENCE)
 
