@@ -59,7 +59,7 @@ def expect_every_padding(places: Iterable[str], compare: Callable[[str], None]) 
     compare(usual)
     for place in others:
         with blame(
-            Phrase("code that does not take {place}", place), lambda: compare(usual)
+            Phrase("code that does not accept {place}", place), lambda: compare(usual)
         ):
             compare(place)
 
@@ -107,8 +107,8 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
     if isinstance(logits, (tuple, list)):
         fail(
             Phrase(
-                "forward should return the logits alone, but it returns {count} "
-                "things. `decode` returns two: take the first.",
+                "forward should return only the logits, but it returns "
+                "{count} things. `decode` returns two: use the first.",
                 len(logits),
             ),
             mistake="logits and attention weights together",
@@ -131,15 +131,15 @@ def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
 
     right = by_steps()
     return {
-        "probabilities: a softmax too many": right.softmax(dim=-1),
-        "log-probabilities: a log-softmax too many": right.log_softmax(dim=-1),
+        "probabilities: one softmax too many": right.softmax(dim=-1),
+        "log-probabilities: one log-softmax too many": right.log_softmax(dim=-1),
         "a model whose target has no causal mask": lambda: by_steps(
             self_mask=padding_mask(tgt, pad)
         ),
         "a model whose target has no mask at all": lambda: by_steps(self_mask=None),
         "a model whose encoder has no mask": lambda: by_steps(encoder_mask=None),
         "a model whose cross-attention has no mask": lambda: by_steps(cross_mask=None),
-        "a model that masks no padding of the source": lambda: by_steps(
+        "a model that does not mask the source's padding": lambda: by_steps(
             encoder_mask=None, cross_mask=None
         ),
         "a model that reads the target as its source": lambda: model.decode(
@@ -164,14 +164,16 @@ def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
     right = model(src, tgt)
     return {
-        "the scores after the last word alone": right[:, -1],
-        "the scores after the last word alone, with their axis": right[:, -1:],
-        "the scores of a target that is cut once more": right[:, :-1],
-        "the scores without those at <sos>": right[:, 1:],
+        "only the scores after the last word": right[:, -1],
+        "only the scores after the last word, with the axis of positions": right[
+            :, -1:
+        ],
+        "the scores of a target that is shortened a second time": right[:, :-1],
+        "the scores without the position of <sos>": right[:, 1:],
         "the decoder's output, without the projection": lambda: model.decoder(
             model.tgt_embedding(tgt), model.encode(src), tgt_mask, src_mask
         )[0],
-        "the likeliest words, where scores belong": right.argmax(dim=-1),
+        "the likeliest words instead of the scores": right.argmax(dim=-1),
         "the scores with the words in the second axis": right.transpose(1, 2),
     }
 
@@ -198,13 +200,13 @@ def test_forward_values(student, draw):
 @check(
     "transformer-forward",
     share=2,
-    title="Another pad_id, more layers, pre-norm, sinusoidal positions",
+    title="A different pad_id, more layers, pre-norm, sinusoidal positions",
 )
 def test_forward_of_another_configuration(student, draw):
     changes: dict[str, Any] = {"norm_first": True, "positions": "sinusoidal"}
     pair = twins(student, draw, pad_id=3, n_layers=3, n_heads=4, **changes)
     src, tgt = draw_batch(draw, pad=3)
-    words = "a model that counts on one configuration, such as padding number 1"
+    words = "a model that assumes one configuration, such as the padding id 1"
     with blame(words, lambda: test_forward_values(student, draw)):
         got = read(pair.student, src, tgt)
         expect_close(
@@ -212,7 +214,11 @@ def test_forward_of_another_configuration(student, draw):
         )
 
 
-@check("transformer-forward", share=2, title="Padding in front, between, in all places")
+@check(
+    "transformer-forward",
+    share=2,
+    title="Padding before words, between words and in a whole row",
+)
 def test_forward_of_every_padding(student, draw):
     pair = twins(student, draw)
     places = ["padding behind", "padding in front", "padding between words"]
@@ -239,7 +245,7 @@ def test_forward_of_every_padding(student, draw):
 @check(
     "transformer-forward",
     share=1,
-    title="A later word changes no earlier score",
+    title="A later word does not change earlier scores",
     form=True,
 )
 def test_forward_is_causal(student, draw):
@@ -250,11 +256,11 @@ def test_forward_is_causal(student, draw):
     expect_shape(after, (B, T, TGT_WORDS), "the tensor of logits")
     if not torch.allclose(before[:, :2], after[:, :2], atol=1e-5):
         fail(
-            "Changing words 3 and 4 of the target changes scores that come before.",
+            "If we change the target's words 3 and 4, earlier scores change.",
             mistake="a model whose target has no causal mask",
         )
     if torch.allclose(before[0, 2:], after[0, 2:], atol=1e-5):
-        fail("Changing words 3 and 4 of the target changes nothing at all.")
+        fail("If we change the target's words 3 and 4, nothing changes.")
 
 
 @check("transformer-forward", share=1, title="Gradients reach encoder and decoder")
@@ -281,11 +287,11 @@ def test_forward_gradients(student, draw):
 def test_forward_of_one_sentence(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want = pair.trusted(src, tgt)[1:2, :2]
-    words = "padding or batch-mates that take part"
+    words = "padding or other sentences that affect the result"
     with blame(words, lambda: test_forward_values(student, draw)):
         got = read(pair.student, src[1:2, :3], tgt[1:2, :2])
         expect_close(
-            got, want, "the tensor of logits of one sentence alone", tolerance=1e-4
+            got, want, "the tensor of logits of one sentence on its own", tolerance=1e-4
         )
     other = draw_batch(draw)
     with torch.no_grad():
@@ -301,7 +307,11 @@ def test_forward_of_one_sentence(student, draw):
     )
 
 
-@check("transformer-forward", share=1, title="Dropout in training, drawn anew")
+@check(
+    "transformer-forward",
+    share=1,
+    title="Dropout in training, drawn again in each call",
+)
 def test_forward_in_training(student, draw):
     pair, batch = twins(student, draw, dropout=0.4), draw_batch(draw)
     expect_close(
@@ -321,10 +331,10 @@ def test_forward_keeps_its_promises(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     what = "the tensor of logits"
     expect_no_traces(student, pair.student, src, tgt)
-    unknown = "a word number that the source's vocabulary has not"
+    unknown = "a word id outside the source's vocabulary"
     given = src + SRC_WORDS, tgt
     expect_raises(student, pair.student, *given, kind="ValueError", what=unknown)
-    alone = "one sentence without an axis for the batch"
+    alone = "one sentence without a batch axis"
     expect_raises(student, pair.student, src[0], tgt[0], kind="Exception", what=alone)
     expect_same_device(student, pair.student, src, tgt, what=what)
     pair.student.double()
@@ -369,7 +379,7 @@ def test_split_target(student, draw):
         "a target that is two tokens ahead": tgt[:, 2:],
         "a target rotated by one: its last token is <sos>": tgt.roll(-1, dims=1),
         "a target without its first and last token": tgt[:, 1:-1],
-        "the sentences without the first of the batch": tgt[1:],
+        "the batch without its first sentence": tgt[1:],
     }
     expect_equal(target, tgt[:, 1:], "the target", named)
 
@@ -380,14 +390,14 @@ def test_split_input(student, draw):
     result = student.teacher_forcing_split(tgt)
     decoder_input, _ = expect_parts(result, 2, "the decoder's input and the target")
     named = {
-        "the input without <eos>: it is not always the last token": tgt[
+        "the input without <eos>, which is not always the last token": tgt[
             tgt != EOS
         ].view(len(tgt), -1),
         "the target: the two are swapped, or the input begins after <sos>": tgt[:, 1:],
-        "the whole sentence, its last token too": tgt,
+        "the whole sentence, including its last token": tgt,
         "an input without its first and last token": tgt[:, 1:-1],
         "the input rotated by one": tgt.roll(1, dims=1),
-        "the sentences without the last of the batch": tgt[:-1],
+        "the batch without its last sentence": tgt[:-1],
         "the input without its last two tokens": tgt[:, :-2],
     }
     expect_equal(decoder_input, tgt[:, :-1], "the decoder's input", named)
@@ -407,7 +417,7 @@ def test_split_of_other_batches(student, draw):
         test_split_target(student, draw)
         test_split_input(student, draw)
 
-    with blame("code that counts on a certain batch or length", ordinary):
+    with blame("code that assumes a certain batch size or length", ordinary):
         short = draw_targets(draw, rows=1, length=2)
         expect_split(student, short, "a sentence of two tokens")
     with blame("special tokens written into the code", ordinary):
@@ -415,7 +425,7 @@ def test_split_of_other_batches(student, draw):
     with blame("code that cuts off columns of padding", ordinary):
         padding = torch.full((3, 2), PAD)
         padded = torch.cat([draw_targets(draw), padding], dim=1)
-        expect_split(student, padded, "sentences behind which all is padding")
+        expect_split(student, padded, "sentences followed by only padding")
     for part in (0, 1):
         expect_each_call_anew(
             student,
@@ -430,7 +440,7 @@ def test_split_of_other_batches(student, draw):
 @check(
     "teacher-forcing-split",
     share=1,
-    title="Whole numbers, on the same device; tgt unchanged",
+    title="Integers on the same device; tgt unchanged",
     form=True,
 )
 def test_split_keeps_its_promises(student, draw):
@@ -524,13 +534,11 @@ def loss_mistakes(case: Case) -> Named:
     named: Named = {
         **sum_mistakes(losses),
         **logarithm_mistakes(case, losses),
-        "the loss with <unk>, number 0, left out instead of padding": lambda: mean(
+        "the loss with <unk> (id 0) left out instead of padding": lambda: mean(
             each, case.target != 0
         ),
-        "the loss with 1 used as the padding's number": lambda: mean(
-            each, case.target != 1
-        ),
-        "the loss with <eos>, number 3, left out instead of padding": lambda: mean(
+        "the loss with 1 used as the padding id": lambda: mean(each, case.target != 1),
+        "the loss with <eos> (id 3) left out instead of padding": lambda: mean(
             each, case.target != EOS
         ),
         "the loss without <eos>": lambda: mean(each, kept & (case.target != EOS)),
@@ -549,7 +557,7 @@ def loss_mistakes(case: Case) -> Named:
         return named | smoothing_mistakes(case, losses)
     usual = Losses(replace(case, smoothing=0.1))
     return named | {
-        "a loss with a smoothing of 0.1 instead of none": lambda: mean(usual.each)
+        "a loss with label smoothing of 0.1 instead of 0": lambda: mean(usual.each)
     }
 
 
@@ -576,7 +584,7 @@ def logarithm_mistakes(case: Case, losses: Losses) -> Named:
     logits, s = case.logits.double(), case.smoothing
     at_target, mean = losses.at_target, losses.mean
     return {
-        "the score of the target alone: the log-sum-exp is missing": lambda: mean(
+        "only the target's score: the log-sum-exp is missing": lambda: mean(
             -at_target(logits)
         ),
         "a loss with a softmax before the log-softmax": lambda: mean(
@@ -614,29 +622,29 @@ def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Ten
 
     return {
         "the loss without label smoothing": lambda: mean(from_target),
-        "a loss whose smoothing is spread over the other words alone": lambda: mean(
+        "a loss whose smoothing is spread over only the other words": lambda: mean(
             spread(log_p, words - 1)
         ),
         "a loss whose smoothing leaves out target and padding": without_pad,
         "a loss whose smoothing gives ε / (V - 2) to each other word": lambda: mean(
             spread(log_p, words - 2)
         ),
-        "a divergence: the label's entropy is subtracted": lambda: (
+        "the KL divergence: the label's entropy is subtracted": lambda: (
             mean(losses.each) + label.xlogy(label).sum()
         ),
         "a loss with smoothing added, not mixed in": lambda: mean(
             from_target + s * from_all
         ),
-        "a loss with target and smoothing exchanged": lambda: mean(
+        "a loss with the weights of target and smoothing swapped": lambda: mean(
             s * from_target + (1 - s) * from_all
         ),
-        "a smoothing that is summed over the words, not averaged": lambda: mean(
+        "a loss whose smoothing is summed over the words, not averaged": lambda: mean(
             (1 - s) * from_target - s * log_p.sum(dim=-1)
         ),
-        "a smoothing whose padding counts": lambda: (
+        "a loss whose smoothing counts padding": lambda: (
             (1 - s) * mean(from_target) + s * from_all.mean()
         ),
-        "the label 1 - smoothing alone: the rest is missing": lambda: mean(
+        "only the target's share, 1 - smoothing: the rest is missing": lambda: mean(
             (1 - s) * from_target
         ),
     }
@@ -656,16 +664,20 @@ def test_loss_without_smoothing(student, draw):
     expect_close(got, true_loss(case), "without `smoothing`, the loss")
 
 
-@check("label-smoothed-loss", share=6, title="Smoothed labels, little and much")
+@check(
+    "label-smoothed-loss",
+    share=6,
+    title="Smoothed labels, with weak and strong smoothing",
+)
 def test_loss_with_smoothing(student, draw):
     for smoothing in (0.15, 0.35, 1.0):
         case = draw_case(draw.fixed(0), smoothing=smoothing)
         expect_loss(student, case, "the smoothed loss")
 
 
-@check("label-smoothed-loss", share=2, title="Another number for padding")
+@check("label-smoothed-loss", share=2, title="A different padding id")
 def test_loss_of_another_pad_id(student, draw):
-    words = "a loss that counts on one number for padding"
+    words = "a loss that assumes one padding id"
     with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         expect_loss(student, draw_case(draw.fixed(0), pad=7, smoothing=0.2))
     with blame(words, lambda: test_loss_without_smoothing(student, draw)):
@@ -705,11 +717,11 @@ def test_loss_of_every_padding(student, draw):
 
     expect_every_padding(targets, compare)
     many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words would be 7 in eight bits
-    with blame("a loss that counts its words in too few bits"):
+    with blame("a loss that counts words in a dtype with too few bits"):
         expect_loss(student, Case(2 * draw.normal(3, 173, WORDS), many))
 
 
-@check("label-smoothed-loss", share=3, title="The gradient is right, too")
+@check("label-smoothed-loss", share=3, title="The gradient is also right")
 def test_loss_gradient(student, draw):
     case = draw_case(draw.fixed(0), smoothing=0.15)
     run = student.gradients(student.label_smoothed_loss, *case.arguments)
@@ -724,7 +736,7 @@ def test_loss_gradient(student, draw):
         lambda logits: label_smoothed_loss(logits, *case.arguments[1:]),
         [case.logits],
         torch.tensor(1.0),
-        [{"that of the target alone: the smoothing adds nothing": of_plain_part}],
+        [{"the target's gradient only: the smoothing adds nothing": of_plain_part}],
     )
 
 
@@ -756,8 +768,8 @@ def test_loss_of_large_scores(student, draw):
         (high, "the loss of high scores", "an exponential that overflows"),
         (
             apart,
-            "the loss of tokens whose scores lie thousands apart",
-            "the largest score of the whole batch, taken from every row",
+            "the loss of tokens whose scores differ by thousands",
+            "the largest score of the whole batch, subtracted from every row",
         ),
         (
             large,
@@ -774,17 +786,17 @@ def test_loss_of_large_scores(student, draw):
 @check(
     "label-smoothed-loss",
     share=2,
-    title="No token: loss and gradient 0; one token: its own",
+    title="No tokens: loss and gradient are 0; one token: that token's loss",
 )
 def test_loss_of_padding_alone(student, draw):
     case = draw_case(draw.fixed(0), smoothing=0.15)
     empty = torch.full_like(case.target, PAD)
 
-    words = "a division by zero where there is no token"
+    words = "a division by zero when there is no token"
     with blame(words, lambda: test_loss_with_smoothing(student, draw)):
         got = student.label_smoothed_loss(case.logits, empty, PAD, 0.15)
     zero, named = torch.tensor(0.0), {words: torch.tensor(math.nan)}
-    expect_close(got, zero, "the loss of a batch of padding alone", named)
+    expect_close(got, zero, "the loss of a batch of only padding", named)
     single = replace(case, target=empty.index_fill(1, torch.tensor([0]), 4))
     single = replace(single, logits=case.logits[:1], target=single.target[:1])
     expect_loss(student, single, "the loss of a single token")
@@ -792,17 +804,20 @@ def test_loss_of_padding_alone(student, draw):
     (gradient, *_) = run.inputs
     if gradient is None:
         fail(
-            "The loss of a batch of padding alone has no gradient, and `backward` "
-            "raises an error: make it of the logits.",
-            mistake="no gradient where all is padding",
+            "The loss of a batch of only padding has no gradient, and "
+            "`backward` raises an error: compute this loss from the "
+            "logits.",
+            mistake="no gradient when everything is padding",
         )
     if gradient.isnan().any():
         fail(
-            "Where all is padding the loss is 0, but its gradient holds NaN: 0 / 0 is "
-            "still behind it.",
-            mistake="a gradient of NaN where all is padding",
+            "When everything is padding, the loss is 0, but its "
+            "gradient contains NaN: the code still computes 0 / 0.",
+            mistake="a NaN in the gradient when everything is padding",
         )
-    expect_close(gradient, torch.zeros_like(gradient), "The gradient of padding alone")
+    expect_close(
+        gradient, torch.zeros_like(gradient), "The gradient of a batch of only padding"
+    )
 
 
 @check(
@@ -843,7 +858,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
     n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
     low, peak = min(fall, rise), w**-0.5
     return {
-        "a schedule with max where min belongs": lambda: d**-0.5 * max(fall, rise),
+        "a schedule with max instead of min": lambda: d**-0.5 * max(fall, rise),
         "a schedule that only rises": lambda: d**-0.5 * rise,
         "a schedule that only falls": lambda: d**-0.5 * fall,
         "a schedule without d_model": lambda: low,
@@ -852,7 +867,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
         "a schedule whose rise has the wrong power of warmup": lambda: (
             d**-0.5 * min(fall, n * w**-0.5)
         ),
-        "a schedule whose rise is divided by warmup alone": lambda: (
+        "a schedule whose rise is divided by only warmup": lambda: (
             d**-0.5 * min(fall, n / w)
         ),
         "a schedule that falls as 1/step, not as 1/√step": lambda: (
@@ -924,11 +939,11 @@ def rate_of(student, step: int, d_model: int, warmup: int) -> float:
 
 
 # One half of the schedule cannot tell these mistakes apart.
-ANY_HALF = ("a schedule with max where min belongs",)
+ANY_HALF = ("a schedule with max instead of min",)
 RISE, FALL = "a schedule that only rises", "a schedule that only falls"
 
 
-@check("warmup-rate", share=3, title="The rate rises in a line")
+@check("warmup-rate", share=3, title="The rate rises linearly")
 def test_rate_rises(student, draw):
     d_model, warmup = draw.integer(10, 90), draw.integer(60, 90)
     steps = [3, draw.integer(4, 9), draw.integer(12, 25), warmup // 2, warmup - 2]
@@ -944,7 +959,7 @@ def test_rate_falls(student, draw):
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, RISE))
 
 
-@check("warmup-rate", share=3, title="The whole schedule, of one model after another")
+@check("warmup-rate", share=3, title="The whole schedule, for several models in turn")
 def test_whole_rate(student, draw):
     steps = [1, 2, 1200, 1699, 1700, 1701, 100_000]
     expect_rates(student, steps, 640, 1700)
@@ -1035,7 +1050,7 @@ def cut_each(parameters: list, length: float) -> None:
 
 
 def always_scale(parameters: list, length: float) -> None:
-    """Scale every gradient to the greatest length, even a shorter one."""
+    """Scale every gradient to the maximum norm, even if it is already shorter."""
     norm = torch.cat([p.grad.flatten() for p in parameters]).norm()
     for parameter in parameters:
         parameter.grad *= length / norm
@@ -1154,18 +1169,18 @@ def wrong_starts(start: Start) -> dict[str, Start]:
     return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
-        "a step with the usual settings, not those given": replace(
+        "a step with the usual settings, not the given ones": replace(
             start, settings=StepSettings()
         ),
-        "a step with the usual max_norm, not the one given": start.settled(
+        "a step with the usual max_norm, not the given one": start.settled(
             max_norm=1.0
         ),
-        "a step with the usual pad_id, not the one given": start.settled(pad_id=PAD),
-        "a step with the model's pad_id, not the one given": start.settled(
+        "a step with the usual pad_id, not the given one": start.settled(pad_id=PAD),
+        "a step with the model's pad_id, not the given one": start.settled(
             pad_id=start.model.pad_id
         ),
         "weights that are updated twice in a step": replace(start, rate=2 * start.rate),
-        "code that updates the weights by itself, without the optimiser": replace(
+        "code that updates the weights itself, without the optimiser": replace(
             start, momentum=0.0
         ),
     }
@@ -1175,23 +1190,23 @@ def wrong_ways() -> dict[str, Way]:
     """Name each wrong way to take a step."""
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
     return {
-        "a step with old gradients still in it: no zero_grad": Way(clear=False),
-        "a step with an older gradient still in it: zero_grad comes at the end": Way(
+        "a step that adds to old gradients: no zero_grad": Way(clear=False),
+        "a step that adds to an older gradient: zero_grad comes at the end": Way(
             clear=False, clear_late=True
         ),
-        "a step whose gradient is not cut": Way(clip=do_nothing),
-        "a step that cuts each number of the gradient by itself": Way(
+        "a step whose gradient is not clipped": Way(clip=do_nothing),
+        "a step that clips each entry of the gradient separately": Way(
             clip=nn.utils.clip_grad_value_
         ),
-        "a step that cuts each parameter's gradient by itself": Way(clip=cut_each),
-        "a step that measures a gradient by its largest number": Way(
+        "a step that clips each parameter's gradient separately": Way(clip=cut_each),
+        "a step that measures a gradient by its largest entry": Way(
             clip=partial(nn.utils.clip_grad_norm_, norm_type=math.inf)
         ),
-        "a step that lengthens a short gradient, too": Way(clip=always_scale),
+        "a step that also scales up short gradients": Way(clip=always_scale),
         "a step in evaluation mode, without dropout": Way(training=False),
         "a step on a target that is not shifted": unshifted,
         "a step with input and target swapped": Way(Way().asked, Way().read),
-        "a step uphill": Way(uphill=True),
+        "a step that increases the loss": Way(uphill=True),
         "a step on the sum of the losses": Way(total=True),
     }
 
@@ -1210,17 +1225,17 @@ def expect_weights(student, start: Start, batches: list[Batch]) -> None:
             raise LookupError("the remaining gradient has a different length")
         return after(start, batches, Way(clip=do_nothing))[1]
 
-    late = {"a step that cuts its gradient only after the update": cut_late}
+    late = {"a step that clips its gradient only after the update": cut_late}
     want = after(start, batches)[1]
     expect_close(taken.weights, want, "The tensor of new weights", late | named)
 
 
-@check("train-step", share=4, title="One step changes the weights as it should")
+@check("train-step", share=4, title="One step changes the weights correctly")
 def test_step_weights(student, draw):
     expect_weights(student, draw_start(draw), [draw_pairs(draw)])
 
 
-@check("train-step", share=2, title="A gradient that is short enough stays as it is")
+@check("train-step", share=2, title="A gradient that is short enough is not changed")
 def test_step_with_a_short_gradient(student, draw):
     draw = draw.fixed(0)  # the gradient's length is between 1 and 40
     start, batch = draw_start(draw, max_norm=50.0), draw_pairs(draw)
@@ -1233,7 +1248,7 @@ def test_step_clears_gradients(student, draw):
     expect_weights(student, start, [draw_pairs(draw), draw_pairs(draw)])
 
 
-@check("train-step", share=2, title="Dropout is on, though the model was in eval()")
+@check("train-step", share=2, title="Dropout is on, although the model was in eval()")
 def test_step_trains(student, draw):
     start, batches = draw_start(draw, dropout=1.0, max_norm=50.0), [draw_pairs(draw)]
     still = after(start, batches, Way(training=False))[1]
@@ -1242,7 +1257,9 @@ def test_step_trains(student, draw):
     expect_close(got, want, "With dropout the tensor of new weights", named)
 
 
-@check("train-step", share=2, title="pad_id, smoothing and max_norm are those given")
+@check(
+    "train-step", share=2, title="pad_id, smoothing and max_norm have the given values"
+)
 def test_step_uses_its_settings(student, draw):
     start = draw_start(draw, model_pad=5, pad_id=0, smoothing=0.4, max_norm=0.05)
     batch = draw_pairs(draw, pad=0)
@@ -1256,8 +1273,8 @@ def test_step_returns_the_loss(student, draw):
     loss = take(student, start, [batch]).loss
     if isinstance(loss, Tensor):
         fail(
-            "The loss is a tensor: take its number with .item().",
-            mistake="a tensor where a number belongs",
+            "The loss is a tensor: get its value with .item().",
+            mistake="a tensor instead of a number",
         )
     if not is_number(loss):
         fail("The loss should be a number.", mistake="something other than a number")
@@ -1294,8 +1311,8 @@ def test_step_returns_the_tokens(student, draw):
         tokens = take(student, start, [batch]).tokens
         if isinstance(tokens, Tensor):
             fail(
-                "The number of tokens is a tensor: int(…) makes a number of it.",
-                mistake="a tensor where a number belongs",
+                "The number of tokens is a tensor: convert it with int(…).",
+                mistake="a tensor instead of a number",
             )
         expect_tokens(tokens, batch, pad)
 
@@ -1304,9 +1321,9 @@ def expect_tokens(tokens: Any, batch: Batch, pad: int) -> None:
     """Compare the number of tokens that count with the right one."""
     target, read = batch.tgt[:, 1:], batch.tgt[:, :-1]
     named = {
-        "the number of positions, padding counted": target.numel(),
-        "the number of tokens if padding is number 1": int((target != 1).sum()),
-        "the number of tokens with <sos> counted": int((batch.tgt != pad).sum()),
+        "the number of positions, including padding": target.numel(),
+        "the number of tokens if the padding id is 1": int((target != 1).sum()),
+        "the number of tokens, including <sos>": int((batch.tgt != pad).sum()),
         "the number of the decoder's input tokens": int((read != pad).sum()),
         "the number of the source's tokens": int((batch.src != pad).sum()),
         "the number of sentences": len(target),
@@ -1373,8 +1390,8 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
         "the mean of the first and the last": (values[0] + values[-1]) / 2,
         "the mean without the first": values[1:].mean(dim=0),
         "the mean without the last": values[:-1].mean(dim=0),
-        "the mean of the last five alone": values[-5:].mean(dim=0),
-        "halves of halves, in which the last checkpoint counts most": in_turn,
+        "the mean of only the last five": values[-5:].mean(dim=0),
+        "repeated means of two, in which the last checkpoint counts most": in_turn,
         "the median, not the mean": lambda: values.median(dim=0).values,
         "the sum divided by the number of entries": lambda: (
             values.sum(dim=0) / len(states[0])
@@ -1392,8 +1409,8 @@ def averaged(student, states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
         fail("You should return a dict of names and tensors.", mistake="no state dict")
     if set(average) != set(states[0]):
         fail(
-            "The names are not those of the checkpoints.",
-            mistake="other names than the checkpoints have",
+            "The names differ from the checkpoints' names.",
+            mistake="names that differ from the checkpoints' names",
         )
     return average
 
@@ -1417,8 +1434,8 @@ def counter_mistakes(counts: Tensor) -> Named:
     """Name the mistake in a counter, given the counters of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
-        "the mean of a counter, which has none": mean,
-        "the mean of a counter, cut to whole numbers": counts.sum(0) // len(counts),
+        "the mean of a counter, instead of the last value": mean,
+        "the mean of a counter, truncated to an integer": counts.sum(0) // len(counts),
         "the mean of a counter, rounded": mean.round().long(),
         "the first checkpoint's counter": counts[0],
         "the sum of a counter": counts.sum(dim=0),
@@ -1427,7 +1444,9 @@ def counter_mistakes(counts: Tensor) -> Named:
 
 
 @check(
-    "average-checkpoints", share=2, title="Counters and flags: the last checkpoint's"
+    "average-checkpoints",
+    share=2,
+    title="Counters and flags come from the last checkpoint",
 )
 def test_average_of_counters(student, draw):
     states = draw_states(draw)
@@ -1438,7 +1457,7 @@ def test_average_of_counters(student, draw):
             fail(Phrase("The weights are those of {words}.", words), mistake=words)
     named = counter_mistakes(torch.stack([state["count"] for state in states]))
     expect_equal(average["count"], last["count"], "The counter", named)
-    with blame("a counter that is rounded on its way through fractions"):
+    with blame("a counter that is rounded by a conversion to floating point"):
         expect_equal(average["steps"], last["steps"], "A counter of 17 digits")
     expect_equal(average["flag"], last["flag"], "The flag")
     expect_dtype(average["count"], torch.int64, "the counter")
@@ -1473,7 +1492,9 @@ def test_average_of_each_dtype(student, draw):
     expect_close(mean, large, "The mean of large numbers in float16", named)
 
 
-@check("average-checkpoints", share=1, title="Each average for itself, on any device")
+@check(
+    "average-checkpoints", share=1, title="Each average is independent, on any device"
+)
 def test_average_of_each_call(student, draw):
     mean_of = student.load("builtins.eval")("lambda f: lambda states: f(states)['w']")
     runs = [[{"w": draw.normal(5, 2)} for _ in range(3)] for _ in range(2)]
@@ -1491,7 +1512,7 @@ def test_average_of_each_call(student, draw):
 @check(
     "average-checkpoints",
     share=1,
-    title="One checkpoint; those given unchanged",
+    title="One checkpoint; the given checkpoints unchanged",
     form=True,
 )
 def test_average_changes_nothing(student, draw):
@@ -1503,7 +1524,7 @@ def test_average_changes_nothing(student, draw):
         test_average_of_weights(student, draw)
         test_average_of_counters(student, draw)
 
-    with blame("code that counts on several checkpoints", ordinary):
+    with blame("code that assumes several checkpoints", ordinary):
         for name, value in states[0].items():
             expect_close(single[name], value, "The mean of one checkpoint")
 
@@ -1529,8 +1550,8 @@ def test_average_shares_nothing(student, draw):
         if not torch.equal(now[name], value):
             fail(
                 Phrase(
-                    "When the model trains on, {name} of your average changes with "
-                    "it. Return a copy: .clone().",
+                    "If the model continues to train, {name} of your "
+                    "average changes with it. Return a copy: .clone().",
                     name,
                 ),
                 mistake="an average that shares its memory with a checkpoint",

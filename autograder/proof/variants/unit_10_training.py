@@ -25,12 +25,12 @@ transformer.wrong(
 transformer.wrong(
     "a softmax on the logits",
     body("return self.decode(tgt, self.encode(src), src)[0].softmax(dim=-1)"),
-    names="a softmax too many",
+    names="one softmax too many",
 )
 transformer.wrong(
     "a log-softmax on the logits",
     body("return self.decode(tgt, self.encode(src), src)[0].log_softmax(dim=-1)"),
-    names="a log-softmax too many",
+    names="one log-softmax too many",
 )
 transformer.wrong(
     "a softmax over the positions",
@@ -74,7 +74,9 @@ transformer.wrong(
 )
 
 
-@transformer.wrong("no source mask anywhere", names="masks no padding of the source")
+@transformer.wrong(
+    "no source mask anywhere", names="does not mask the source's padding"
+)
 def forward(self, src, tgt):
     memory = self.encoder(self.src_embedding(src))
     tgt_mask = target_mask(tgt, self.config.pad_id)
@@ -82,7 +84,7 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-@transformer.wrong("padding number 1, fixed", names="counts on one configuration")
+@transformer.wrong("a fixed padding id of 1", names="assumes one configuration")
 def forward(self, src, tgt):
     memory = self.encoder(self.src_embedding(src), padding_mask(src, 1))
     x = self.tgt_embedding(tgt)
@@ -119,12 +121,12 @@ def forward(self, src, tgt):
 transformer.wrong(
     "only the last position",
     body("return self.decode(tgt, self.encode(src), src)[0][:, -1]"),
-    names="after the last word alone",
+    names="only the scores after the last word",
 )
 transformer.wrong(
     "the target shifted here too",
     body("return self.decode(tgt[:, :-1], self.encode(src), src)[0]"),
-    names="cut once more",
+    names="shortened a second time",
 )
 
 
@@ -167,7 +169,7 @@ def forward(self, src, tgt):
 
 
 transformer.wrong(
-    "the memory of the first source kept",
+    "the first source's memory, cached",
     swap(
         "logits, _ = self.decode(tgt, self.encode(src), src)",
         """
@@ -179,7 +181,7 @@ transformer.wrong(
     diagnosed=False,
 )
 transformer.wrong(
-    "the logits kept in evaluation",
+    "the logits, cached in evaluation mode",
     swap(
         "logits, _ = self.decode(tgt, self.encode(src), src)",
         """
@@ -228,7 +230,7 @@ def forward(self, src, tgt):
 
 
 transformer.wrong(
-    "the source cut to its longest sentence",
+    "the source shortened to its longest sentence",
     insert(
         "src = src[:, : (src != self.config.pad_id).sum(dim=1).amax()]",
         before="logits, _",
@@ -257,19 +259,19 @@ def forward(self, src, tgt):
 
 
 transformer.wrong(
-    "unknown words taken for the last one",
+    "unknown ids replaced by the last id",
     insert("src = src.clamp(max=self.config.src_vocab_size - 1)", before="logits, _"),
     names="error that does not come",
 )
 transformer.wrong(
-    "one sentence without a batch taken",
+    "a sentence without a batch axis accepted",
     insert(
         "src, tgt = torch.atleast_2d(src), torch.atleast_2d(tgt)", before="logits, _"
     ),
     names="error that does not come",
 )
 transformer.wrong(
-    "half of the memory's gradient cut",
+    "a memory with half of its gradient",
     swap(
         "logits, _ = self.decode(tgt, self.encode(src), src)",
         """
@@ -303,7 +305,7 @@ def forward(self, src, tgt):
     return self.projection(x)
 
 
-transformer.right("the attention kept in the model", swap("_", "self.last_attention"))
+transformer.right("the attention stored in the model", swap("_", "self.last_attention"))
 transformer.right("star unpacking", swap("_", "*_"))
 
 
@@ -327,10 +329,14 @@ teacher_forcing_split.wrong(
     "the whole sentence twice", body("return tgt, tgt"), names="the whole sentence"
 )
 teacher_forcing_split.wrong(
-    "the target whole", swap("tgt[:, 1:]", "tgt"), names="the whole sentence"
+    "the whole sentence as the target",
+    swap("tgt[:, 1:]", "tgt"),
+    names="the whole sentence",
 )
 teacher_forcing_split.wrong(
-    "the input whole", swap("tgt[:, :-1]", "tgt"), names="the whole sentence"
+    "the whole sentence as the input",
+    swap("tgt[:, :-1]", "tgt"),
+    names="the whole sentence",
 )
 teacher_forcing_split.wrong(
     "swapped", body("return tgt[:, 1:], tgt[:, :-1]"), names="the two are swapped"
@@ -345,7 +351,9 @@ teacher_forcing_split.wrong(
     "rolled", body("return tgt, tgt.roll(-1, dims=1)"), names="rotated by one"
 )
 teacher_forcing_split.wrong(
-    "batch axis cut", body("return tgt[:-1], tgt[1:]"), names="of the batch"
+    "the batch axis shortened",
+    body("return tgt[:-1], tgt[1:]"),
+    names="the batch without its",
 )
 teacher_forcing_split.wrong(
     "target without <eos>",
@@ -353,12 +361,12 @@ teacher_forcing_split.wrong(
     names="without its first and last",
 )
 teacher_forcing_split.wrong(
-    "the target alone", body("return tgt[:, 1:]"), names="a different number of results"
+    "only the target", body("return tgt[:, 1:]"), names="a different number of results"
 )
 teacher_forcing_split.wrong(
     "a fixed length",
     body("return tgt[:, :5], tgt[:, 1:6].view(3, 5)"),
-    names="counts on a certain batch or length",
+    names="assumes a certain batch size or length",
 )
 
 
@@ -370,7 +378,7 @@ def teacher_forcing_split(tgt):
 
 
 teacher_forcing_split.wrong(
-    "the first batch kept",
+    "the first batch, cached",
     insert(
         """
         kept = teacher_forcing_split.__dict__
@@ -386,7 +394,7 @@ teacher_forcing_split.wrong(
     names="without <eos>",
 )
 teacher_forcing_split.wrong(
-    "cut to the longest sentence",
+    "shortened to the longest sentence",
     insert("tgt = tgt[:, : (tgt != 1).sum(dim=1).amax()]", before="return"),
     names="columns of padding",
 )
@@ -530,7 +538,7 @@ by_cross_entropy.wrong(
 )
 
 
-@label_smoothed_loss.wrong("ignore_index 0", names="<unk>, number 0, left out")
+@label_smoothed_loss.wrong("ignore_index 0", names="<unk> (id 0) left out")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=0, label_smoothing=smoothing
@@ -541,7 +549,7 @@ by_cross_entropy.wrong(
     "ignore_index 1",
     swap("=pad_id", "=1"),
     swap("!= pad_id", "!= 1"),
-    names="1 used as the padding's number",
+    names="1 used as the padding id",
 )
 
 
@@ -561,7 +569,7 @@ by_cross_entropy.wrong(
 )
 
 
-@label_smoothed_loss.wrong("spread over the other words", names="other words alone")
+@label_smoothed_loss.wrong("spread over the other words", names="only the other words")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     label = torch.full_like(logits, smoothing / (logits.size(-1) - 1))
     label.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
@@ -584,10 +592,10 @@ label_smoothed_loss.wrong(
     "smoothing added", swap("(1 - smoothing) * F", "F"), names="added, not mixed in"
 )
 label_smoothed_loss.wrong(
-    "target and smoothing exchanged",
+    "the weights of target and smoothing swapped",
     swap("(1 - smoothing)", "smoothing"),
     swap("each - smoothing", "each - (1 - smoothing)"),
-    names="exchanged",
+    names="weights of target and smoothing swapped",
 )
 label_smoothed_loss.wrong(
     "smoothing summed over the words",
@@ -596,14 +604,18 @@ label_smoothed_loss.wrong(
 )
 
 
-@label_smoothed_loss.wrong("smoothing at padding too", names="smoothing whose padding")
+@label_smoothed_loss.wrong(
+    "smoothing also at padding", names="smoothing counts padding"
+)
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     log_probs = logits.log_softmax(dim=-1)
     plain = F.nll_loss(log_probs.transpose(1, 2), target, ignore_index=pad_id)
     return (1 - smoothing) * plain - smoothing * log_probs.mean()
 
 
-@label_smoothed_loss.wrong("the label's rest forgotten", names="the rest is missing")
+@label_smoothed_loss.wrong(
+    "a label without its smoothed part", names="the rest is missing"
+)
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return (1 - smoothing) * F.cross_entropy(
         logits.transpose(1, 2), target, ignore_index=pad_id
@@ -645,7 +657,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 by_cross_entropy.wrong(
-    "one number a token",
+    "each token's loss, without a mean",
     swap("total = F", "return F"),
     swap('"sum"', '"none"'),
     drop("return total / (target != pad_id).sum().clamp(min=1)"),
@@ -684,7 +696,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     )
 
 
-@label_smoothed_loss.wrong("a number without gradient", names="the gradient is cut off")
+@label_smoothed_loss.wrong("a loss without a gradient", names="the gradient is cut off")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     is_word = target != pad_id
     total = F.cross_entropy(
@@ -722,7 +734,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 label_smoothed_loss.wrong(
-    "the first batch's padding kept",
+    "the first batch's padding, cached",
     swap(
         "is_word = target != pad_id",
         """
@@ -733,7 +745,7 @@ label_smoothed_loss.wrong(
     names="padding from an earlier call",
 )
 label_smoothed_loss.wrong(
-    "the first batch's loss kept",
+    "the first batch's loss, cached",
     swap(
         "return each.sum() / is_word.sum().clamp(min=1)",
         """
@@ -756,7 +768,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 label_smoothed_loss.wrong(
-    "words by the sentences' lengths",
+    "real tokens found by the sentences' lengths",
     swap(
         "is_word = target != pad_id",
         """
@@ -796,9 +808,9 @@ label_smoothed_loss.wrong(
     names="a small number is added",
 )
 label_smoothed_loss.wrong(
-    "smoothing where none is asked for",
+    "label smoothing although none is requested",
     insert("smoothing = smoothing or 0.1", before="is_word ="),
-    names="smoothing of 0.1 instead of none",
+    names="smoothing of 0.1 instead of 0",
 )
 label_smoothed_loss.wrong(
     "2 to the power of the loss",
@@ -810,7 +822,7 @@ label_smoothed_loss.wrong(
 )
 
 
-@label_smoothed_loss.wrong("ε over V - 2, padding too", names="ε / (V - 2)")
+@label_smoothed_loss.wrong("ε / (V - 2), also for padding", names="ε / (V - 2)")
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     label = torch.full_like(logits, smoothing / (logits.size(-1) - 2))
     label.scatter_(-1, target.unsqueeze(-1), 1 - smoothing)
@@ -820,7 +832,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 @label_smoothed_loss.wrong(
-    "ignore_index of <eos>", names="<eos>, number 3, left out instead"
+    "ignore_index of <eos>", names="<eos> (id 3) left out instead"
 )
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     return F.cross_entropy(
@@ -839,7 +851,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 
 label_smoothed_loss.wrong(
-    "no graph where all is padding",
+    "no graph when everything is padding",
     insert(
         """
         if (target == pad_id).all():
@@ -847,12 +859,12 @@ label_smoothed_loss.wrong(
         """,
         before="is_word =",
     ),
-    names="no gradient where all is padding",
+    names="no gradient when everything is padding",
 )
 
 
 @label_smoothed_loss.wrong(
-    "a NaN in the gradient where all is padding", names="gradient of NaN"
+    "a NaN in the gradient when everything is padding", names="a NaN in the gradient"
 )
 def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
     mask = (target != pad_id).to(logits.dtype)
@@ -868,7 +880,7 @@ label_smoothed_loss.wrong(
     names="smoothing adds nothing",
 )
 label_smoothed_loss.wrong(
-    "rounded on the way",
+    "intermediate results rounded",
     swap("logits[is_word]", "logits[is_word].float()"),
     swap("return each", "return each.to(logits.dtype)"),
     names="rounded to",
@@ -969,7 +981,7 @@ def label_smoothed_loss(logits, target, pad_id, smoothing=0.0):
 
 warmup_rate = answer("transformer.training.step.warmup_rate")
 warmup_rate.wrong(
-    "max for min",
+    "max instead of min",
     swap(
         """
         if step == 0:
@@ -978,7 +990,7 @@ warmup_rate.wrong(
         "step = max(step, 1e-9)",
     ),
     swap("min(", "max("),
-    names="max where min belongs",
+    names="max instead of min",
 )
 warmup_rate.wrong(
     "only the rise",
@@ -1007,7 +1019,7 @@ warmup_rate.wrong(
     names="the rate of step 1",
 )
 warmup_rate.wrong(
-    "infinite at step 0", swap("0.0", "math.inf"), names="division by zero"
+    "an infinite rate at step 0", swap("0.0", "math.inf"), names="division by zero"
 )
 warmup_rate.wrong(
     "no d_model",
@@ -1031,7 +1043,7 @@ warmup_rate.wrong(
 warmup_rate.wrong(
     "step over warmup",
     body("return d_model**-0.5 * min(step**-0.5, step / warmup) if step else 0.0"),
-    names="divided by warmup alone",
+    names="divided by only warmup",
 )
 warmup_rate.wrong(
     "falls with the step", swap("step**-0.5", "step**-1.0"), names="not as 1/√step"
@@ -1069,7 +1081,7 @@ warmup_rate.wrong(
 
 
 warmup_rate.wrong(
-    "the rates of the first model kept",
+    "the first model's rates, cached",
     body("""
         if step == 0:
             return 0.0
@@ -1089,7 +1101,7 @@ warmup_rate.wrong(
     diagnosed=False,
 )
 warmup_rate.wrong(
-    "a small step in place of 0",
+    "a small step instead of 0",
     swap(
         """
         if step == 0:
@@ -1099,7 +1111,7 @@ warmup_rate.wrong(
     ),
     diagnosed=False,
 )
-warmup_rate.wrong("0 always", body("return 0.0"), diagnosed=False)
+warmup_rate.wrong("always 0", body("return 0.0"), diagnosed=False)
 
 
 @warmup_rate.right("roots and quotients")
@@ -1160,7 +1172,7 @@ train_step.wrong(
     ),
 )
 train_step.wrong(
-    "zero_grad at the end alone",
+    "zero_grad only at the end",
     swap(
         """
         (tgt)
@@ -1199,7 +1211,7 @@ train_step.wrong(
 train_step.wrong(
     "no clipping",
     drop("nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)"),
-    names="is not cut",
+    names="is not clipped",
 )
 train_step.wrong(
     "clipping after the update",
@@ -1216,7 +1228,7 @@ train_step.wrong(
 train_step.wrong(
     "clipping by value",
     swap("clip_grad_norm_", "clip_grad_value_"),
-    names="each number of the gradient",
+    names="each entry of the gradient",
 )
 train_step.wrong(
     "each parameter clipped",
@@ -1240,13 +1252,13 @@ train_step.wrong(
             gradient.mul_(settings.max_norm / norm)
         """,
     ),
-    names="lengthens a short gradient",
+    names="scales up short gradients",
 )
 train_step.wrong(
-    "clipped at 1 always", swap("settings.max_norm", "1.0"), names="the usual max_norm"
+    "always clipped at 1", swap("settings.max_norm", "1.0"), names="the usual max_norm"
 )
 train_step.wrong(
-    "padding number 1 always",
+    "always the padding id 1",
     swap(", settings.pad_id", ", 1"),
     names="the usual pad_id",
 )
@@ -1279,12 +1291,16 @@ train_step.wrong(
     names="counts padding",
 )
 train_step.wrong(
-    "the mode left as it is", drop("model.train()"), names="in evaluation mode"
+    "the model's mode unchanged", drop("model.train()"), names="in evaluation mode"
 )
 train_step.wrong(
     "training in eval()", swap("train", "eval"), names="in evaluation mode"
 )
-train_step.wrong("uphill", swap("loss.backward", "(-loss).backward"))
+train_step.wrong(
+    "gradient ascent",
+    swap("loss.backward", "(-loss).backward"),
+    names="increases the loss",
+)
 train_step.wrong(
     "the sum of the losses",
     swap(
@@ -1327,21 +1343,21 @@ def train_step(model, src, tgt, optimizer, settings):
 
 
 train_step.wrong(
-    "the loss as a tensor", drop(".item()"), names="a tensor where a number belongs"
+    "the loss as a tensor", drop(".item()"), names="a tensor instead of a number"
 )
 train_step.wrong(
     "the perplexity returned",
     swap("loss.item()", "math.exp(loss.item())"),
     names="the perplexity, not the loss",
 )
-train_step.wrong("<sos> counted", swap("target !=", "tgt !="))
+train_step.wrong("<sos> counted", swap("target !=", "tgt !="), names="including <sos>")
 train_step.wrong(
     "all positions counted",
     swap("int((target != settings.pad_id).sum())", "target.numel()"),
-    names="padding counted",
+    names="including padding",
 )
 train_step.wrong(
-    "the loss alone",
+    "only the loss",
     swap("(), int((target != settings.pad_id).sum())", "()"),
     names="a different number of results",
 )
@@ -1360,7 +1376,7 @@ train_step.wrong(
 
 
 train_step.wrong(
-    "the first batch kept",
+    "the first batch, cached",
     insert(
         "tgt = train_step.__dict__.setdefault(tgt.shape, tgt)", before="model.train"
     ),
@@ -1372,14 +1388,14 @@ train_step.wrong(
     names="sets itself",
 )
 train_step.wrong(
-    "the model's number for padding",
+    "the model's padding id",
     swap("settings.pad_id", "model.pad_id", every=True),
     names="the model's pad_id",
 )
 train_step.wrong(
-    "number 1 counted as padding",
+    "the id 1 counted as padding",
     swap("int((target != settings.pad_id).sum())", "int((target != 1).sum())"),
-    names="padding is number 1",
+    names="padding id is 1",
 )
 train_step.wrong(
     "training mode after the forward",
@@ -1388,7 +1404,7 @@ train_step.wrong(
     names="in evaluation mode",
 )
 train_step.wrong(
-    "an optimiser of its own",
+    "an optimiser created by the step",
     insert(
         """
         rate = optimizer.param_groups[0]["lr"]
@@ -1399,7 +1415,7 @@ train_step.wrong(
     names="without the optimiser",
 )
 train_step.wrong(
-    "a rate of its own",
+    "a learning rate set by the step",
     insert('optimizer.param_groups[0]["lr"] = 1e-3', before="model.train"),
     diagnosed=False,
 )
@@ -1415,12 +1431,12 @@ train_step.wrong(
         "nn.utils.clip_grad_norm_(model.parameters(), settings.max_norm)",
         before="loss.backward",
     ),
-    names="is not cut",
+    names="is not clipped",
 )
 train_step.wrong(
-    "clipping by the largest number",
+    "clipping by the largest entry",
     swap("settings.max_norm)", 'settings.max_norm, norm_type=float("inf"))'),
-    names="largest number",
+    names="largest entry",
 )
 train_step.wrong(
     "2 to the power of the loss returned",
@@ -1470,7 +1486,7 @@ def train_step(model, src, tgt, optimizer, settings):
     return loss.detach().cpu().item(), int((target != settings.pad_id).sum())
 
 
-@train_step.right("the gradient cut by hand")
+@train_step.right("the gradient clipped by hand")
 def train_step(model, src, tgt, optimizer, settings):
     model.train()
     decoder_input, target = teacher_forcing_split(tgt)
@@ -1546,7 +1562,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@average_checkpoints.wrong("halves of halves")
+@average_checkpoints.wrong("repeated means of two")
 def average_checkpoints(state_dicts):
     average = {name: value.clone() for name, value in state_dicts[0].items()}
     for state in state_dicts[1:]:
@@ -1612,7 +1628,7 @@ average_checkpoints.wrong(
         else:
             average[name] = last.clone()
         """),
-    names="other names",
+    names="names that differ",
 )
 average_checkpoints.wrong(
     "results in float64",
@@ -1645,10 +1661,10 @@ average_checkpoints.wrong(
     names="in place",
 )
 average_checkpoints.wrong(
-    "the last counter itself", drop(".clone()"), names="shares its memory"
+    "the last counter, not a copy", drop(".clone()"), names="shares its memory"
 )
 average_checkpoints.wrong(
-    "a single checkpoint given back",
+    "a single checkpoint returned as it is",
     insert(
         """
         if len(state_dicts) == 1:
@@ -1666,7 +1682,7 @@ average_checkpoints.wrong(
 
 
 average_checkpoints.wrong(
-    "the first averages kept",
+    "the first averages, cached",
     swap(
         "average[name] = (total / len(state_dicts)).to(last.dtype)",
         """
@@ -1710,7 +1726,7 @@ average_checkpoints.wrong(
     names="rounded before it is divided",
 )
 average_checkpoints.wrong(
-    "sums in float32, the last first",
+    "sums in float32, from last to first",
     swap(
         "sum(state[name].to(torch.float64) for state in state_dicts)",
         "sum(state[name].float() for state in reversed(state_dicts))",
@@ -1718,22 +1734,22 @@ average_checkpoints.wrong(
     names="own precision",
 )
 average_checkpoints.wrong(
-    "counters by way of float64",
+    "counters converted to float64",
     swap("last.clone()", "last.double().to(last.dtype)"),
-    names="rounded on its way",
+    names="rounded by a conversion",
 )
 average_checkpoints.wrong(
     "the last five",
     insert("state_dicts = state_dicts[-5:]", before="average ="),
-    names="the last five alone",
+    names="only the last five",
 )
 average_checkpoints.wrong(
-    "float32 alone averaged",
+    "only float32 averaged",
     swap("last.is_floating_point()", "last.dtype == torch.float32"),
     names="the last checkpoint, not the mean",
 )
 average_checkpoints.wrong(
-    "single numbers not averaged",
+    "scalars not averaged",
     swap("if last", "if last.dim() and last"),
     names="the last checkpoint, not the mean",
 )
@@ -1808,7 +1824,7 @@ def average_checkpoints(state_dicts):
 whole = answer("transformer.model.Transformer.forward")
 whole.with_faults("kept seed default detached float32 written")
 whole.wrong(
-    "kept by the tensors in evaluation",
+    "a cache keyed by the tensors in evaluation",
     body("""
     kept = self.__dict__.setdefault("kept", {})
     if self.training or (id(src), id(tgt)) not in kept:
@@ -1819,7 +1835,7 @@ whole.wrong(
     names="a result kept from an earlier call",
 )
 whole.wrong(
-    "the memory kept by its source in evaluation",
+    "the memory cached by its source in evaluation",
     body("""
     kept = self.__dict__.setdefault("kept", {})
     if self.training or id(src) not in kept:
@@ -1837,17 +1853,17 @@ for dtype in ("uint8", "bfloat16"):
             "is_word.sum().clamp(min=1)",
             f"is_word.sum().to(torch.{dtype}).clamp(min=1).to(logits.dtype)",
         ),
-        names="counts its words in too few bits",
+        names="a dtype with too few bits",
     )
 counted.wrong(
-    "smoothing of 0.9 at most",
+    "smoothing limited to 0.9",
     swap("(1 - smoothing)", "(1 - min(smoothing, 0.9))"),
     diagnosed=False,
 )
 stepped = answer("transformer.training.step.train_step")
 stepped.with_faults("seed default written")
 stepped.wrong(
-    "a weight decay of its own",
+    "a weight decay set by the step",
     insert(
         """
         for group in optimizer.param_groups:
@@ -1858,7 +1874,7 @@ stepped.wrong(
     diagnosed=False,
 )
 stepped.wrong(
-    "anomalies looked for from now on",
+    "anomaly detection left on",
     insert("torch.autograd.set_detect_anomaly(True)", before="model.train()"),
     names="whether PyTorch looks for anomalies",
 )
@@ -1883,7 +1899,7 @@ stepped.right(
     """),
 )
 answer("transformer.training.step.average_checkpoints").wrong(
-    "counters of 64 bits alone kept",
+    "only 64-bit counters kept",
     swap("last.is_floating_point()", "last.dtype != torch.int64"),
     diagnosed=False,
 )
