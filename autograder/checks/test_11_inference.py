@@ -160,8 +160,8 @@ def expect_asked(model: TableModel) -> None:
     """Fail if the decoder was never called."""
     if not model.calls:
         fail(
-            "The decoder was never called: nothing was written with the model.",
-            mistake="a search that never asks the model",
+            "The decoder was never called: the search does not use the model.",
+            mistake="a search that never calls the model",
         )
 
 
@@ -209,8 +209,8 @@ def alike(one: Any, other: Any) -> bool:
 # --- greedy_decode ----------------------------------------------------------------
 
 MAX_LEN = 8
-GOES_ON = "a search that goes on writing after <eos> in a batch"
-EOS_AGAIN = "<eos> again and again after the end, where padding belongs"
+GOES_ON = "a search that continues after <eos> in a batch"
+EOS_AGAIN = "repeated <eos> after the end instead of padding"
 
 
 def greedy(
@@ -270,23 +270,19 @@ def greedy_mistakes(
         ),
         "a search that stops when the first sentence ends": found(stop=torch.any),
         EOS_AGAIN: found(fill=end),
-        "zeros after the end, where padding belongs": found(fill=UNK),
-        "padding with number 1, where the model has a different pad_id": found(
-            fill=PAD
-        ),
+        "zeros after the end instead of padding": found(fill=UNK),
+        "padding with id 1, although the model has a different pad_id": found(fill=PAD),
         "the argmax of the first position": found(place=0),
-        "what is written when only the last token is fed, without a cache": found(
+        "the words if the decoder reads only the last token, without a cache": found(
             alone=True
         ),
         "the least probable words": found(pick=lambda scores: scores.argmin(dim=-1)),
-        "<sos> alone: no token was appended": lambda: torch.full((len(src), 1), start),
+        "only <sos>: no token was appended": lambda: torch.full((len(src), 1), start),
         "the words without <sos>": lambda: found()()[:, 1:],
         last: lambda: found()()[:, :-1],
         "one word more than max_len": found(max_len=max_len + 1),
-        "a search that counts on the usual numbers of <sos> and <eos>": found(
-            ids=(SOS, EOS)
-        ),
-        "a search that counts on the usual number of <eos>": found(ids=(start, EOS)),
+        "a search that assumes the usual ids of <sos> and <eos>": found(ids=(SOS, EOS)),
+        "a search that assumes the usual id of <eos>": found(ids=(start, EOS)),
     }
 
 
@@ -338,7 +334,7 @@ def test_greedy_stops_at_max_len(student, draw):
     got = student.greedy_decode(model.handed_to(student), src, 4)
     expect_greedy(got, model, src, 4)
     odd = OddModel(**vars(replace(model, calls=[], encoded=0)))
-    with blame("a search that never writes padding or <sos>, however likely they are"):
+    with blame("a search that never writes padding or <sos>, even if they are likely"):
         got = student.greedy_decode(odd.handed_to(student), src, 4)
         expect_greedy(got, odd, src, 4)
 
@@ -351,12 +347,15 @@ def expect_read_once(model: TableModel) -> None:
                 "The source should be encoded once, but it was {count} times.",
                 model.encoded,
             ),
-            mistake="the source encoded again and again",
+            mistake="a source that is encoded repeatedly",
         )
 
 
 @check(
-    "greedy-decode", share=2, title="The model reads once and stops in time", form=True
+    "greedy-decode",
+    share=2,
+    title="The source is encoded once, and the search stops in time",
+    form=True,
 )
 def test_greedy_calls(student, draw):
     model, src = draw_uneven(draw)
@@ -478,7 +477,7 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "the best word of each hypothesis: k greedy searches side by side": (
             best_of_each(given)
         ),
-        "the candidates of all sentences, cut back together": among_all(given),
+        "the candidates of all sentences, pruned together": among_all(given),
         "the candidates with the worst first": right.flip(-1),
         "the k worst candidates": given.kept(log_prob / divisor, largest=False),
         "a cut that assumes k words per hypothesis instead of V": given.kept(
@@ -501,7 +500,7 @@ def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
     """Name the mistake in the results of an otherwise right `prune`."""
     parent, word, kept, score = right
     return {
-        "the right cut, but parent and word have changed places": torch.stack(
+        "the right candidates, but parent and word are swapped": torch.stack(
             [word, parent, kept, score]
         ),
         "log-probabilities that are divided by the length penalty": torch.stack(
@@ -535,7 +534,7 @@ def run_cut(student, given: Candidates) -> Tensor:
 
 def expect_cut(student, given: Candidates) -> None:
     """Compare the results of a student's `prune` with the right ones."""
-    what = "what the cut keeps (parent, word, log-probability, score)"
+    what = "your result (parent, word, log-probability, score)"
     expect_close(run_cut(student, given), given.right(), what, cut_mistakes(given))
 
 
@@ -554,7 +553,7 @@ def test_cut_of_other_sizes(student, draw):
         expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
 
 
-@check("beam-cut", share=2, title="Hypotheses that are not there yet, or have ended")
+@check("beam-cut", share=2, title="Hypotheses that do not exist yet, or have ended")
 def test_cut_with_nothing(student, draw):
     log_prob = torch.full((3, 3, 7), -torch.inf)
     log_prob[0, 0] = -60 - (1 + draw.uniform(7)).cumsum(0)  # the first step of a search
@@ -568,7 +567,7 @@ def test_cut_with_nothing(student, draw):
 @check("beam-cut", share=1, title="A beam of 1, for one sentence and in a batch")
 def test_cut_of_one(student, draw):
     log_prob, length = -1 - 4 * draw.uniform(3, 1, 7), torch.tensor([[3], [8], [5]])
-    words = "code that counts on a beam of more than 1 or on a batch"
+    words = "code that assumes a beam of more than 1, or a batch"
     with blame(words, lambda: test_cut(student, draw)):
         expect_cut(student, Candidates(log_prob[:1], length[:1], 1.7))
         expect_cut(student, Candidates(log_prob, length, 1.7))
@@ -696,7 +695,7 @@ class Rule:
 
 
 RIGHT = Rule()
-STALE = "a search that does not pick the memory's rows as it picks hypotheses"
+STALE = "a search that does not select the memory's rows with the hypotheses"
 PENALTIES = {
     "a search that uses the length penalty only at the end": Rule(cut_plainly=True),
     "a search without the length penalty": Rule(divisor=lambda n, a: 1.0),
@@ -706,12 +705,12 @@ PENALTIES = {
     "a search that divides by n^α": Rule(divisor=lambda n, a: n**a),
     "a search whose α is always 0.6": Rule(divisor=lambda n, a: ((5 + n) / 6) ** 0.6),
     "a search whose length counts <sos>": Rule(divisor=lambda n, a: ((6 + n) / 6) ** a),
-    "a search whose length leaves the newest token out": Rule(late=True),
+    "a search whose length does not count the newest token": Rule(late=True),
     "the log-probability, not divided by the length penalty": Rule(returns_score=False),
-    "a search that goes on with the divided score": Rule(divided=True),
+    "a search that continues with the divided score": Rule(divided=True),
 }
 ENDS = {
-    "a search whose finished hypotheses go on growing": Rule(frozen=False),
+    "a search whose finished hypotheses continue to grow": Rule(frozen=False),
     "a search that stops at the first hypothesis that ends": Rule(stop=any_ended),
     "a search that stops when the best hypothesis has ended": Rule(stop=best_ended),
 }
@@ -727,7 +726,7 @@ OTHERS = {
         add=lambda old, new: (old or 1.0) * new
     ),
     "a search that adds scores, not log-probabilities": Rule(logits=True),
-    "a search that keeps the newest word's log-probability alone": Rule(
+    "a search that keeps only the newest word's log-probability": Rule(
         add=lambda old, new: new
     ),
     "k greedy searches side by side": Rule(apart=True),
@@ -740,10 +739,8 @@ OTHERS = {
     "the hypotheses with the worst first": Rule(reverse=True),
 }
 USUAL = {
-    "a search that counts on the usual numbers of <sos> and <eos>": Rule(
-        ids=(SOS, EOS)
-    ),
-    "a search that counts on the usual number of <eos>": Rule(ids=(OTHER_IDS[1], EOS)),
+    "a search that assumes the usual ids of <sos> and <eos>": Rule(ids=(SOS, EOS)),
+    "a search that assumes the usual id of <eos>": Rule(ids=(OTHER_IDS[1], EOS)),
 }
 EVERY = PENALTIES | ENDS | CUT_OFF | OTHERS
 
@@ -1004,7 +1001,9 @@ def test_beam_words(student, draw):
 
 
 @check(
-    "beam-search", share=3, title="Where none ends: k best beginnings of max_len words"
+    "beam-search",
+    share=3,
+    title="If no hypothesis ends: the k best prefixes of max_len words",
 )
 def test_beam_without_an_end(student, draw):
     expect_found(student, problem_of("endless"), EVERY)
@@ -1023,7 +1022,7 @@ def test_beam_without_penalty(student, draw):
 def test_beam_of_one(student, draw):
     problem = problem_of("one")
     alone = Problem(problem.model, problem.src[1:2], problem.settings)
-    words = "code that counts on a beam of more than 1 or on a batch"
+    words = "code that assumes a beam of more than 1, or a batch"
     with blame(words, lambda: test_beam_words(student, draw)):
         expect_found(student, problem, EVERY)
         expect_found(student, alone, EVERY)
@@ -1032,7 +1031,7 @@ def test_beam_of_one(student, draw):
 @check(
     "beam-search",
     share=2,
-    title="It is cut back to k, and ends with the sentences",
+    title="It prunes to k, and stops when all hypotheses have ended",
     form=True,
 )
 def test_beam_calls(student, draw):
@@ -1046,12 +1045,12 @@ def test_beam_calls(student, draw):
     if widest > rows:
         fail(
             Phrase(
-                "The decoder was called with {widest} rows, though there are never "
-                "more than b k = {rows} hypotheses.",
+                "The decoder was called with {widest} rows, although "
+                "there are never more than b k = {rows} hypotheses.",
                 widest,
                 rows,
             ),
-            mistake="a tree that grows, and is not cut back to k",
+            mistake="a growing tree that is not pruned to k",
         )
     if max(shape[1] for shape in model.calls) > steps:
         fail(
@@ -1067,12 +1066,16 @@ def test_beam_wider_than_the_vocabulary(student, draw):
         expect_found(student, problem_of("wide"), {})
 
 
-@check("beam-search", share=2, title="Other numbers for <sos>, <eos> and padding")
+@check("beam-search", share=2, title="Different ids for <sos>, <eos> and padding")
 def test_beam_other_numbers(student, draw):
     expect_found(student, problem_of("numbers"), EVERY | USUAL)
 
 
-@check("beam-search", share=2, title="A cached model works too: its rows move along")
+@check(
+    "beam-search",
+    share=2,
+    title="A cached model also works: its rows follow the hypotheses",
+)
 def test_beam_cached(student, draw):
     stale = {STALE: Rule(stale=True)}
     words = "code that does not work with a CachedTransformer"
@@ -1361,10 +1364,11 @@ def step_mistakes(step: Step) -> dict[str, Run]:
         "a step that uses one normalisation three times": but(
             norms=(layer.add_norm1,) * 3
         ),
-        "a step whose cross-attention asks with the layer's input": but(stale=True),
-        "a step that projects the cross-attention's query with the self-attention": but(
-            projector=layer.self_attention
+        "a step whose cross-attention computes its queries from the layer's input": but(
+            stale=True
         ),
+        "a step that projects the cross-attention's query with the "
+        "self-attention's weights": but(projector=layer.self_attention),
         "a step without the feed-forward layer": but(feed_forward=False),
         "a step that normalises before each sub-layer (pre-norm)": but(
             key=normed.key, value=normed.value, pre=True
@@ -1391,7 +1395,7 @@ def cache_mistakes(
         "a step that attends before the newest token is in the cache": but(
             key=old_key, value=old_value, tgt_mask=step.tgt_mask[..., :-1]
         ),
-        "a step that attends to the newest token alone": but(
+        "a step that attends to only the newest token": but(
             key=new_key, value=new_value, tgt_mask=step.tgt_mask[..., -1:]
         ),
         "a step that adds the newest token in front": but(
@@ -1403,11 +1407,11 @@ def cache_mistakes(
             value=torch.cat([parts.value, new_value], 2),
             tgt_mask=None,
         ),
-        "a step whose keys and values change places": but(
+        "a step with keys and values swapped": but(
             key=torch.cat([old_key, new_value], 2),
             value=torch.cat([old_value, new_key], 2),
         ),
-        "a step that reads keys where values belong": but(value=parts.key),
+        "a step that uses keys instead of values": but(value=parts.key),
     }
 
 
@@ -1448,7 +1452,7 @@ def test_step_grows_the_cache(student, draw):
     if isinstance(got, Tensor) and got.size(2) == T - 1:
         fail(
             "The cache has not grown: the next step will not see this token.",
-            mistake="a step that leaves the cache as it was",
+            mistake="a step that does not change the cache",
         )
     if isinstance(got, Tensor) and got.size(2) == T + 1:
         fail(
@@ -1459,7 +1463,7 @@ def test_step_grows_the_cache(student, draw):
     swapped = torch.cat([key[:, :, :-1], value[:, :, -1:]], dim=2)
     named = {
         "a step that adds the newest token in front": newest_first,
-        "a step whose keys and values change places": swapped,
+        "a step with keys and values swapped": swapped,
     }
     expect_close(got, key, "the cache's tensor of keys", named, tolerance=5e-5)
     expect_close(
@@ -1487,7 +1491,7 @@ def test_step_twice(student, draw):
         step.tgt_mask[..., :-1],
         step.src_mask,
     )
-    words = "code that needs a mask; both are None by default"
+    words = "code that needs a mask, although both masks are None by default"
     with blame(words, lambda: test_step_values(student, draw)):
         run_step(student, early, cache, masked=False)
         x, _ = run_step(student, step, cache, masked=False)
@@ -1551,7 +1555,8 @@ def test_step_under_every_mask(student, draw):
         def right(mask: Tensor, place: str = place) -> Tensor:
             return step.under(place, mask).right()[0]
 
-        expect_every_mask(own, right, masks, Phrase("x, with this for {place},", place))
+        what = Phrase("x with this mask as {place}", place)
+        expect_every_mask(own, right, masks, what)
 
 
 @check(
@@ -1565,7 +1570,7 @@ def test_step_of_each_call(student, draw):
     with blame("dropout in evaluation", lambda: test_step_values(student, draw)):
         result = function(*step.arguments())
         x, _ = expect_parts(result, 2, "two things, x and the weights")
-        what = "x, of a layer with dropout in evaluation,"
+        what = "x of a layer with dropout in eval mode"
         expect_close(x, step.right()[0], what, tolerance=5e-5)
 
 
@@ -1613,7 +1618,7 @@ def test_step_leaves_no_traces(student, draw):
 def test_step_pre_norm(student, draw):
     step = draw_step(student, draw, norm_first=True)
     x, _ = run_step(student, step, step.cache(student, T - 1))
-    words = "a step that is right with norm_first=False alone"
+    words = "a step that is right only with norm_first=False"
     with blame(words, lambda: test_step_values(student, draw)):
         expect_close(x, step.right()[0], "x", tolerance=5e-5)
 
@@ -1744,10 +1749,10 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
         "the counts without clipping": counted("no clipping"),
         "the counts of distinct n-grams": counted("distinct"),
         "the counts when each n-gram may match once": counted("once"),
-        "the counts against the first reference alone": counted("first"),
-        "the counts against the last reference alone": counted("last"),
+        "the counts against only the first reference": counted("first"),
+        "the counts against only the last reference": counted("last"),
         "the counts with the references added up": counted("summed"),
-        "the counts of what all references confirm": counted("all"),
+        "the counts of n-grams that occur in all references": counted("all"),
         "the counts with the total of the references (arguments swapped?)": (
             reference_total
         ),
@@ -1780,7 +1785,9 @@ def test_counts_of_words(student, draw):
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
 
 
-GLUED = "the counts of n-grams glued into one text, so that different ones look alike"
+GLUED = (
+    "the counts of n-grams joined into one string, so that different ones look equal"
+)
 
 
 @check("ngram-precision", share=2, title="Longer n-grams")
@@ -1806,17 +1813,18 @@ def test_counts_with_several_references(student, draw):
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
     words = distinct_words(draw, 5)
     each = ([words], [[[word] for word in words]])  # one word in each reference
-    with blame("code that looks at the first references alone"):
+    with blame("code that uses only the first references"):
         expect_counts(student.ngram_precision(*each, 1), each, 1)
 
 
 TOKENS = {
-    "counts without regard to capitals; tokens are what they are": str.lower,
-    "counts without <unk> and <pad>; tokens like others": lambda token: (
+    "counts that ignore capital letters, although these are different "
+    "tokens": str.lower,
+    "counts without <unk> and <pad>, which are ordinary tokens here": lambda token: (
         "" if token in ("<unk>", "<pad>") else token
     ),
-    "counts without full stops; tokens like others": lambda token: token.replace(
-        ".", ""
+    "counts without full stops, which are ordinary tokens here": lambda token: (
+        token.replace(".", "")
     ),
 }
 
@@ -1853,7 +1861,7 @@ def test_counts_of_short_sentences(student, draw):
         [[], ["die"], long, some_words(draw, 2)],
         [["die"], ["die"], long, ["an"]],
     )
-    words = "code that counts on n words in every sentence"
+    words = "code that assumes n words in every sentence"
     with blame(words, lambda: test_counts_of_longer_ones(student, draw)):
         expect_counts(student.ngram_precision(*corpus, 3), corpus, 3)
 
@@ -1861,7 +1869,7 @@ def test_counts_of_short_sentences(student, draw):
 @check(
     "ngram-precision",
     share=1,
-    title="Written by you; the lists stay as they were",
+    title="Written by you; the lists stay unchanged",
     bans=("ngram_precision", BUILT_INS),
 )
 def test_counts_change_nothing(student, draw):
@@ -1877,7 +1885,7 @@ def test_counts_change_nothing(student, draw):
         )
 
 
-GOES_FROM = "code that continues from the numbers of an earlier call"
+GOES_FROM = "code that continues from the counts of an earlier call"
 
 
 def two_corpora(draw) -> list[Corpus]:
@@ -1917,9 +1925,10 @@ def expect_each_corpus_anew(
     if then != again:
         fail(
             Phrase(
-                "For the same corpus a second call gives a different result: {what} "
-                "should start from scratch each time. A list or Counter among the "
-                "defaults is kept.",
+                "A second call with the same corpus gives a different "
+                "result: {what} should start from scratch each time. "
+                "Python keeps a list or Counter that is a default "
+                "argument.",
                 what,
             ),
             mistake=GOES_FROM,
@@ -1927,14 +1936,14 @@ def expect_each_corpus_anew(
     expect_each_call_anew(student, function, calls, right, what, part)
 
 
-@check("ngram-precision", share=1, title="Each corpus by itself")
+@check("ngram-precision", share=1, title="Each corpus is independent")
 def test_counts_of_each_call(student, draw):
     calls = [(*corpus, 2) for corpus in two_corpora(draw)]
 
     def right(hypotheses: Any, references: Any, n: int) -> int:
         return matches((hypotheses, references), n)[0]
 
-    what = "the number of confirmed n-grams"
+    what = "the number of matching n-grams"
     expect_each_corpus_anew(student, student.ngram_precision, calls, right, what, 0)
 
 
@@ -1998,7 +2007,7 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         "BLEU of distinct n-grams": score(how="distinct"),
         "BLEU with an arithmetic mean of the precisions": score(mean="arithmetic"),
         "BLEU with the product of the precisions, without the root": score(mean="sum"),
-        "BLEU of the longest n-grams alone": score(mean="last"),
+        "BLEU of only the longest n-grams": score(mean="last"),
         "the mean of the sentences' scores": by_sentence,
         "BLEU with one added to every count (smoothing)": score(add=1),
         "BLEU with the arguments swapped": score_of("swapped"),
@@ -2008,9 +2017,7 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
         "BLEU as a fraction, not times 100": score(factor=1.0),
         "0, although n-grams of every length match": lambda: 0.0,
         "BLEU with n-grams up to a different length": lambda: score_with(corpus, 4),
-        "BLEU with one length of n-grams too few": lambda: score_with(
-            corpus, max_n - 1
-        ),
+        "BLEU without one length of n-grams": lambda: score_with(corpus, max_n - 1),
         **length_mistakes(score),
     }
 
@@ -2032,7 +2039,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
     else:
         named = {"BLEU with the brevity penalty inverted": inverted}
     return named | {
-        "BLEU with a penalty for what is too long as well": score(
+        "BLEU with a penalty also for long corpora": score(
             penalty=lambda c, r: math.exp(1 - r / c)
         ),
         "BLEU with the length ratio as the penalty": score(
@@ -2049,7 +2056,7 @@ def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
             length=lambda c, rs: min(rs)
         ),
         "BLEU with the longest reference's length": score(length=lambda c, rs: max(rs)),
-        "BLEU against the first reference alone": score(how="first"),
+        "BLEU against only the first reference": score(how="first"),
         "BLEU with the longer of two lengths that are equally near": score(
             length=lambda c, rs: min(rs, key=lambda r: (abs(r - c), -r))
         ),
@@ -2099,7 +2106,9 @@ def several_lengths(draw) -> Corpus:
     return hypotheses, known
 
 
-@check("corpus-bleu", share=2, title="Of several references the nearest length counts")
+@check(
+    "corpus-bleu", share=2, title="With several references, the nearest length counts"
+)
 def test_bleu_with_several_references(student, draw):
     corpus = several_lengths(draw.fixed(0))  # reveals missing clipping
     expect_bleu(student.corpus_bleu(*corpus), corpus)
@@ -2123,7 +2132,11 @@ def test_bleu_of_short_sentences(student, draw):
     expect_close(got, score_with(corpus), "your score", named)
 
 
-@check("corpus-bleu", share=1, title="Of two lengths equally near the shorter counts")
+@check(
+    "corpus-bleu",
+    share=1,
+    title="If two lengths are equally near, the shorter one counts",
+)
 def test_bleu_of_equally_near_lengths(student, draw):
     first, second, third = (distinct_words(draw, 7) for _ in range(3))
     other = ["der"] * 9
@@ -2135,7 +2148,7 @@ def test_bleu_of_equally_near_lengths(student, draw):
             [other],
         ],
     )
-    words = "code that uses the wrong length where two are equally near"
+    words = "code that uses the wrong length if two are equally near"
     with blame(words, lambda: test_bleu_with_several_references(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus), corpus)
 
@@ -2143,7 +2156,7 @@ def test_bleu_of_equally_near_lengths(student, draw):
 @check(
     "corpus-bleu",
     share=1,
-    title="Written by you; 0 where no n-gram matches",
+    title="Written by you; 0 if no n-gram matches",
     bans=("corpus_bleu", BUILT_INS),
 )
 def test_bleu_of_nothing(student, draw):
@@ -2161,9 +2174,11 @@ def test_bleu_of_nothing(student, draw):
         expect_close(got, 0.0, "your score", named)
     divided = "code that divides by the number of words or n-grams written"
     with blame(divided, lambda: test_bleu_of_short_hypotheses(student, draw)):
-        expect_close(student.corpus_bleu([[]], [words]), 0.0, "the score of nothing")
+        expect_close(
+            student.corpus_bleu([[]], [words]), 0.0, "the score of empty hypotheses"
+        )
     short = ([words[:3], words[3:6]], [words[:3], words[3:6]])
-    named = {"BLEU of the lengths that there are n-grams of": 100.0}
+    named = {"BLEU of only the lengths for which n-grams exist": 100.0}
     what = "the score of a corpus without a 4-gram"
     expect_close(student.corpus_bleu(*short), 0.0, what, named)
 
@@ -2171,12 +2186,14 @@ def test_bleu_of_nothing(student, draw):
 @check("corpus-bleu", share=1, title="max_n is the length of the longest n-grams")
 def test_bleu_with_another_length(student, draw):
     corpus = draw_corpus(draw.fixed(0), False, 2)  # reveals missing clipping
-    words = "code that is right with max_n = 4 alone"
+    words = "code that is right only with max_n = 4"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
 
 
-@check("corpus-bleu", share=1, title="Each corpus by itself; the lists stay unchanged")
+@check(
+    "corpus-bleu", share=1, title="Each corpus is independent; the lists stay unchanged"
+)
 def test_bleu_of_each_call(student, draw):
     calls = two_corpora(draw)
 
@@ -2278,22 +2295,22 @@ def draw_settings(draw, logits: Tensor, low: float, **other: Any) -> SamplingSet
 
 CUTTINGS = {
     "the logits multiplied by the temperature": Cutting(lambda logits, t: logits * t),
-    "the temperature left aside": Cutting(lambda logits, t: logits),
-    "the temperature behind the cuts": Cutting(late=True),
-    "the likeliest cut off, the others kept": Cutting(falling=False),
+    "a softmax without the temperature": Cutting(lambda logits, t: logits),
+    "the temperature after the truncation": Cutting(late=True),
+    "the likeliest words removed, the others kept": Cutting(falling=False),
     "one word more than k": Cutting(more=1),
     "one word less than k": Cutting(more=-1),
-    "all words, whatever k": Cutting(more=99),
-    "a nucleus without the word with which p is reached": Cutting(
+    "all words, regardless of k": Cutting(more=99),
+    "a nucleus without the word that reaches p": Cutting(
         lot=lambda before, total, p: total <= p
     ),
-    "a nucleus with a word more than it needs": Cutting(
+    "a nucleus with one word too many": Cutting(
         lot=lambda before, total, p: (
             torch.cat([torch.ones_like(total[..., :1]), (before < p)[..., :-1]], dim=-1)
             > 0
         )
     ),
-    "all words, whatever p": Cutting(lot=lambda before, total, p: before < 2),
+    "all words, regardless of p": Cutting(lot=lambda before, total, p: before < 2),
     "the words that are likelier than p": Cutting(
         lot=lambda before, total, p: total - before > p
     ),
@@ -2301,10 +2318,8 @@ CUTTINGS = {
         lot=lambda before, total, p: total - before > 1 - p
     ),
     "the words after the nucleus": Cutting(lot=lambda before, total, p: before >= p),
-    "top_p of the probabilities before top_k, not of what it leaves": Cutting(
-        p_first=True
-    ),
-    "the remaining probabilities, without making them sum to 1": Cutting(summed=False),
+    "top_p of the probabilities before top_k, not after it": Cutting(p_first=True),
+    "the remaining probabilities, not renormalised": Cutting(summed=False),
 }
 
 
@@ -2315,17 +2330,17 @@ def sampling_mistakes(
     right = right_left(logits, settings)
     named: dict[str, Callable[[], Tensor]] = {
         ZEROS: lambda: torch.zeros_like(right),
-        "even probabilities": lambda: torch.full_like(right, 1 / right.size(-1)),
-        "the words in the order of their probability, not of their numbers": lambda: (
+        "equal probabilities": lambda: torch.full_like(right, 1 / right.size(-1)),
+        "the words in the order of their probabilities, not of their ids": lambda: (
             right.sort(dim=-1, descending=True).values
         ),
         "logarithms instead of probabilities": lambda: right.log(),
-        "the first row's cuts applied to every row": lambda: (
+        "the first row's truncation applied to every row": lambda: (
             (p := logits.double().softmax(-1) * (right[:1] > 0))
             / p.sum(-1, keepdim=True)
         ),
         "1 for each word that is kept": lambda: (right > 0).double(),
-        "the nucleus in the order of the words' numbers": lambda: by_number(
+        "the nucleus in the order of the words' ids": lambda: by_number(
             logits, settings
         ),
         "only the likeliest word": lambda: right_left(logits, SamplingSettings(0)),
@@ -2360,7 +2375,9 @@ def settings_of(student, settings: SamplingSettings) -> Any:
     return student.load(SAMPLING)(settings.temperature, settings.top_k, settings.top_p)
 
 
-@check("sampling-probabilities", share=1, title="One number a word", form=True)
+@check(
+    "sampling-probabilities", share=1, title="One probability for each word", form=True
+)
 def test_sampling_shape(student, draw):
     logits, settings = draw_logits(draw, 3, 5), SamplingSettings(0.8, 5, 0.9)
     got = student.sampling_probabilities(logits, settings_of(student, settings))
@@ -2381,7 +2398,7 @@ def test_sampling_temperature(student, draw):
     with blame("a softmax by hand that overflows"):
         logits = 200 * draw_logits(draw, N_ROWS)
         expect_left(student, logits, SamplingSettings(0.6), what, named=False)
-    with blame("a temperature that is held above some number"):
+    with blame("a temperature that is limited from below"):
         logits, what = draw_logits(draw, N_ROWS), "With T = 0.04, the distribution"
         expect_left(student, logits, SamplingSettings(0.04), what, named=False)
 
@@ -2442,7 +2459,7 @@ def test_sampling_at_the_ends(student, draw):
     many = 1.5 * draw.normal(2, 90)
     unlikely = equal.masked_fill(equal == 0, -torch.inf)
     unlikely[1, 2] = 0.0
-    first = "code that does not put the smaller number first where words are equal"
+    first = "code that does not put the smaller id first if words are equally likely"
     for given, settings, phrase in (
         (logits, SamplingSettings(0), DIVIDES),
         (logits, SamplingSettings(0, 3, 0.5), DIVIDES),
@@ -2468,10 +2485,10 @@ def expect_no_cut(student, draw) -> None:
         got, right_left(far, SamplingSettings()), "With p = 1, the distribution"
     )
     if not bool((got > 0).all()):
-        phrase = "rare words cut although p = 1"
+        phrase = "rare words removed although p = 1"
         fail(
-            "With p = 1, no word should be cut, but some rare words have probability "
-            "0.",
+            "With p = 1, no word should be removed, but some rare "
+            "words have probability 0.",
             phrase,
         )
 
@@ -2482,7 +2499,7 @@ def test_sampling_axes(student, draw):
         logits = draw_logits(draw, *lead)
         usual = draw_logits(draw, 4)
         ordinary = partial(expect_left, student, usual, SamplingSettings(0.8, 5), "it")
-        with blame("code that counts on one axis before the words", ordinary):
+        with blame("code that assumes one axis before the vocabulary axis", ordinary):
             for settings in (
                 SamplingSettings(0.8),
                 SamplingSettings(0),
@@ -2490,7 +2507,9 @@ def test_sampling_axes(student, draw):
                 draw_settings(draw, logits, 0.7),
             ):
                 what = Phrase(
-                    "With {n} axes before the words, the distribution", len(lead)
+                    "The distribution, with {n} leading axes before "
+                    "the vocabulary axis",
+                    len(lead),
                 )
                 warm = partial(
                     expect_left, student, logits, SamplingSettings(0.8), what
@@ -2504,7 +2523,7 @@ def test_sampling_axes(student, draw):
 @check(
     "sampling-probabilities",
     share=1,
-    title="Calls are independent; float64 to all digits",
+    title="Calls are independent; float64 is exact to all digits",
 )
 def test_sampling_of_each_call(student, draw):
     settings = SamplingSettings(0.8, 5)

@@ -33,9 +33,9 @@ greedy_decode.wrong(
         """),
 )
 greedy_decode.wrong(
-    "goes on writing after <eos> in a batch",
+    "words after <eos> in a batch",
     drop(".masked_fill(ended, model.config.pad_id)"),
-    names="goes on writing after <eos>",
+    names="continues after <eos>",
 )
 greedy_decode.wrong(
     "pads up to max_len",
@@ -49,43 +49,43 @@ greedy_decode.wrong("stops when the first sentence ends", swap("all", "any"))
 greedy_decode.wrong(
     "feeds only the last token, without a cache",
     swap("tgt, memory", "tgt[:, -1:], memory"),
-    names="only the last token is fed",
+    names="reads only the last token",
 )
 greedy_decode.wrong(
     "the least probable word", swap("argmax", "argmin"), names="least probable"
 )
 greedy_decode.wrong(
-    "<eos> again in place of padding",
+    "repeated <eos> instead of padding",
     swap("model.config.pad_id", "eos_id"),
-    names="<eos> again and again",
+    names="repeated <eos>",
 )
 greedy_decode.wrong(
-    "zeros in place of padding",
+    "zeros instead of padding",
     swap("model.config.pad_id", "0"),
     names="zeros after the end",
 )
 greedy_decode.wrong(
     "padding is always 1",
     swap("model.config.pad_id", "1"),
-    names="padding with number 1",
+    names="padding with id 1",
 )
 greedy_decode.wrong("without <sos>", swap("return tgt", "return tgt[:, 1:]"))
 greedy_decode.wrong("without the last token", swap("return tgt", "return tgt[:, :-1]"))
 greedy_decode.wrong("one word less than max_len", swap("(max_len)", "(max_len - 1)"))
 greedy_decode.wrong("one word more than max_len", swap("(max_len)", "(max_len + 1)"))
 greedy_decode.wrong(
-    "encodes again in every step",
+    "a source encoded again in every step",
     insert("memory = model.encode(src)", before="logits, _"),
-    names="encoded again and again",
+    names="encoded repeatedly",
 )
 greedy_decode.wrong(
     "<sos> and <eos> are always 2 and 3",
     swap(", sos_id", ", 2"),
     swap("== eos_id", "== 3"),
-    names="usual numbers",
+    names="usual ids",
 )
 greedy_decode.wrong(
-    "works for one sentence alone",
+    "a search for only one sentence",
     drop(".masked_fill(ended, model.config.pad_id)"),
     swap("ended.all()", "word[0].item() == eos_id"),
     diagnosed=False,
@@ -93,7 +93,7 @@ greedy_decode.wrong(
 
 
 greedy_decode.wrong(
-    "kept by shape",
+    "a result cached by shape",
     insert(
         """
         known = globals().setdefault("known_words", {})
@@ -112,13 +112,13 @@ greedy_decode.wrong(
     names="changed in place",
 )
 greedy_decode.wrong(
-    "the padding of the source put back",
+    "the source's padding, changed and restored",
     insert("src.copy_(src.clone())", before="memory ="),
     names="changed in place",
 )
 
 
-@greedy_decode.wrong("never asks the model")
+@greedy_decode.wrong("never calls the model")
 @evaluating
 def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
     model.encode(src)
@@ -226,7 +226,7 @@ def greedy_decode(model, src, max_len=50, sos_id=2, eos_id=3):
 
 prune = answer("transformer.translation.inference.prune")
 prune.wrong(
-    "length penalty forgotten",
+    "no length penalty",
     swap("/ length_penalty(length, alpha).unsqueeze(-1)", ""),
     names="without the length penalty",
 )
@@ -240,14 +240,14 @@ prune.wrong(
     swap("length_penalty(length, alpha)", "(length.float() ** alpha)"),
     names="divides by n^α",
 )
-prune.wrong("alpha always 0.6", swap("alpha)", "0.6)"), names="always 0.6")
+prune.wrong("α fixed at 0.6", swap("alpha)", "0.6)"), names="always 0.6")
 prune.wrong(
     "the penalty of the first hypothesis for all",
     swap("length, alpha", "length[:, :1], alpha"),
     names="first hypothesis's penalty",
 )
 prune.wrong(
-    "the penalty for what comes back alone",
+    "the penalty only in the returned score",
     swap(
         "score, best = score.flatten(1).topk(log_prob.size(1))",
         """
@@ -302,9 +302,9 @@ prune.wrong(
     names="the k worst",
 )
 prune.wrong(
-    "parent and word exchanged",
+    "parent and word swapped",
     swap("return parent, word", "return word, parent"),
-    names="have changed places",
+    names="parent and word are swapped",
 )
 prune.wrong(
     "place // k and place % k",
@@ -334,13 +334,13 @@ prune.wrong(
     names="a different number of results",
 )
 prune.wrong(
-    "places of 7 words",
+    "indices that assume 7 words",
     swap("// log_prob.size(-1)", "// 7"),
     swap("% log_prob.size(-1)", "% 7"),
     names="assumes 7 words",
 )
 prune.wrong(
-    "two hypotheses always",
+    "always two hypotheses",
     swap("topk(log_prob.size(1))", "topk(2)"),
     diagnosed=False,
 )
@@ -491,7 +491,7 @@ STAY = """
 
 beam_search = answer("transformer.translation.inference.beam_search", *ROWS_OF_ANSWER)
 beam_search.wrong(
-    "length penalty forgotten",
+    "no length penalty",
     swap("settings.length_penalty", "0.0"),
     names="without the length penalty",
 )
@@ -501,7 +501,7 @@ beam_search.wrong(
     names="multiplies by the length penalty",
 )
 beam_search.wrong(
-    "alpha always 0.6", swap("settings.length_penalty", "0.6"), names="always 0.6"
+    "α fixed at 0.6", swap("settings.length_penalty", "0.6"), names="always 0.6"
 )
 beam_search.wrong(
     "the length counts <sos>",
@@ -511,7 +511,7 @@ beam_search.wrong(
 beam_search.wrong(
     "the length of the last step",
     swap("next_length()", "length"),
-    names="leaves the newest token out",
+    names="does not count the newest token",
 )
 beam_search.wrong(
     "probabilities added",
@@ -553,7 +553,7 @@ beam_search.wrong(
     names="adds scores",
 )
 beam_search.wrong(
-    "the newest word alone",
+    "only the newest word's log-probability",
     swap(
         ANSWERED,
         f"""
@@ -564,10 +564,10 @@ beam_search.wrong(
         log_prob = torch.where(beams.finished.unsqueeze(-1), stay, word)
         """,
     ),
-    names="newest word's log-probability alone",
+    names="only the newest word's log-probability",
 )
 beam_search.wrong(
-    "finished beams keep growing",
+    "finished hypotheses that continue to grow",
     swap(
         ANSWERED,
         """
@@ -576,7 +576,7 @@ beam_search.wrong(
         """,
     ),
     swap("beams.next_length()", "src.new_full((b, k), beams.tgt.size(-1))"),
-    names="go on growing",
+    names="continue to grow",
 )
 beam_search.wrong(
     "words added to the wrong hypothesis",
@@ -608,10 +608,10 @@ beam_search.wrong(
     names="memory of a different sentence",
 )
 beam_search.wrong(
-    "the memory's rows stay where they were", *MEMORY_STAYS, names="memory's rows"
+    "the memory's rows not reordered", *MEMORY_STAYS, names="memory's rows"
 )
 beam_search.wrong(
-    "rows chosen without the sentence",
+    "rows selected without the sentence's offset",
     drop("first = torch.arange(b).unsqueeze(1) * k"),
     swap("(first + parent)", "parent"),
     names="first sentence's memory for every",
@@ -645,7 +645,7 @@ beam_search.wrong(
     names="not divided by the length penalty",
 )
 beam_search.wrong(
-    "penalty at the end alone",
+    "the penalty only at the end",
     swap("settings.length_penalty", "0.0"),
     swap(
         "return beams.tgt",
@@ -663,25 +663,25 @@ beam_search.wrong(
     names="one word less than max_len",
 )
 beam_search.wrong(
-    "the best alone",
+    "only the best hypothesis",
     swap("tgt, score", "tgt[:, 0]"),
     names="a different number of results",
 )
 beam_search.wrong(
-    "the divided score goes on",
+    "a search continued with the divided score",
     swap(
         "beams = beams.extend(parent, word, log_prob,",
         "beams = beams.extend(parent, word, score,",
     ),
-    names="goes on with the divided score",
+    names="continues with the divided score",
 )
 beam_search.wrong(
     "<eos> is always 3",
     swap("settings.eos_id", "3"),
-    names="usual number of <eos>",
+    names="usual id of <eos>",
 )
 beam_search.wrong(
-    "three hypotheses always",
+    "always three hypotheses",
     swap("(src, settings)", "(src, SearchSettings(3, sos_id=settings.sos_id))"),
     diagnosed=False,
 )
@@ -691,9 +691,9 @@ beam_search.wrong(
     diagnosed=False,
 )
 beam_search.wrong(
-    "encodes again in every step",
+    "a source encoded again in every step",
     insert("model.encode(src)", before="logits, _"),
-    names="encoded again and again",
+    names="encoded repeatedly",
 )
 beam_search.wrong(
     "the memory of the first call",
@@ -718,7 +718,7 @@ beam_search.wrong(
     names="changed in place",
 )
 beam_search.wrong(
-    "the first result kept",
+    "the first result, cached",
     insert(
         """
         known = globals().setdefault("known_beams", {})
@@ -752,7 +752,7 @@ beam_search.wrong(
     ),
     names="needs a k of at most V",
 )
-beam_search.wrong("never asks the model", body("return src, src"))
+beam_search.wrong("never calls the model", body("return src, src"))
 
 
 @beam_search.right("a list of hypotheses for each sentence")
@@ -870,7 +870,7 @@ decode_step_cached = answer(
 )
 decode_step_cached.with_faults("seed default written cpu")
 decode_step_cached.wrong(
-    "the cache stays as it was",
+    "an unchanged cache",
     swap(
         "cache.append(key, value)",
         """
@@ -879,7 +879,7 @@ decode_step_cached.wrong(
         """,
     ),
     swap("cache.key, cache.", "key,"),
-    names="leaves the cache as it was",
+    names="does not change the cache",
 )
 decode_step_cached.wrong(
     "attends before the newest token is in the cache",
@@ -902,15 +902,15 @@ decode_step_cached.wrong(
     names="before the newest token is in the cache",
 )
 decode_step_cached.wrong(
-    "attends to the newest token alone",
+    "attention to only the newest token",
     swap(
         "cache.key, cache.value, tgt_mask",
         "key, value, None if tgt_mask is None else tgt_mask[..., -1:]",
     ),
-    names="newest token alone",
+    names="only the newest token",
 )
 decode_step_cached.wrong(
-    "adds in front",
+    "the newest token added in front",
     swap(
         "append(key, value)",
         """
@@ -921,16 +921,16 @@ decode_step_cached.wrong(
     names="newest token in front",
 )
 decode_step_cached.wrong(
-    "adds twice",
+    "the newest token added twice",
     insert("cache.append(key, value)", before="cache.append"),
     swap(", tgt_mask", ", None"),
     names="newest token twice",
 )
 decode_step_cached.wrong(
-    "keys and values change places", swap("(key, value)", "(value, key)")
+    "keys and values swapped", swap("(key, value)", "(value, key)")
 )
 decode_step_cached.wrong(
-    "keys in place of values", swap(".value", ".key"), names="keys where values belong"
+    "keys instead of values", swap(".value", ".key"), names="keys instead of values"
 )
 decode_step_cached.wrong(
     "self-attention unmasked",
@@ -962,7 +962,7 @@ decode_step_cached.wrong(
     names="one normalisation three times",
 )
 decode_step_cached.wrong(
-    "asks with the layer's input",
+    "computes its queries from the layer's input",
     insert(
         """
         start = x
@@ -984,14 +984,14 @@ decode_step_cached.wrong(
 decode_step_cached.wrong(
     "projects with the self-attention",
     swap("q = layer.cross_attention", "q = layer.self_attention"),
-    names="with the self-attention",
+    names="with the self-attention's weights",
 )
 decode_step_cached.wrong(
     "without the feed-forward layer",
     swap("layer.add_norm3(x, layer.feed_forward)", "x"),
 )
 decode_step_cached.wrong(
-    "pre-norm always",
+    "always pre-norm",
     swap("layer.add_norm1(x, look_back)", "x + look_back(layer.add_norm1.norm(x))"),
     swap("layer.add_norm2(x, look_up)", "x + look_up(layer.add_norm2.norm(x))"),
     swap(
@@ -1001,11 +1001,11 @@ decode_step_cached.wrong(
     names="normalises before each sub-layer",
 )
 decode_step_cached.wrong(
-    "post-norm always",
+    "always post-norm",
     swap("(x, look_back)", ".norm(x + look_back(x))"),
     swap("(x, look_up)", ".norm(x + look_up(x))"),
     swap("(x, layer.feed_forward)", ".norm(x + layer.feed_forward(x))"),
-    names="norm_first=False alone",
+    names="only with norm_first=False",
 )
 decode_step_cached.wrong(
     "returns the self-attention's weights",
@@ -1028,7 +1028,7 @@ decode_step_cached.wrong(
     "needs the masks", swap("value,", "value, tgt_mask &"), names="needs a mask"
 )
 decode_step_cached.wrong(
-    "x alone",
+    "only x",
     swap('(x, layer.feed_forward), kept["weights"]', "(x, layer.feed_forward)"),
     names="a different number of results",
 )
@@ -1036,7 +1036,7 @@ decode_step_cached.wrong(
 
 DROP = "F.dropout(x, layer.add_norm1.dropout.p)"
 decode_step_cached.wrong(
-    "the result kept by shape",
+    "the result, cached by shape",
     insert(
         """
         known = globals().setdefault("known_steps", {})
@@ -1094,17 +1094,17 @@ decode_step_cached.wrong(
     ),
 )
 decode_step_cached.wrong(
-    "back to training",
+    "training mode set again",
     insert("layer.train()", before="kept = {}"),
     names="dropout in evaluation",
 )
 decode_step_cached.wrong(
-    "random numbers drawn and thrown away",
+    "unused random draws",
     insert("torch.rand(1)", before="kept = {}"),
     names="random state",
 )
 decode_step_cached.wrong(
-    "x written over",
+    "x overwritten",
     swap(
         "x = layer.add_norm1(x, look_back)",
         "x.copy_(layer.add_norm1(x, look_back))",
@@ -1322,19 +1322,19 @@ ngram_precision.wrong(
     names="may match once",
 )
 ngram_precision.wrong(
-    "the first reference alone",
+    "only the first reference",
     swap("in known", "in known[:1]"),
-    names="first reference alone",
+    names="only the first reference",
 )
 ngram_precision.wrong(
-    "the last reference alone", swap("|=", "="), names="last reference alone"
+    "only the last reference", swap("|=", "="), names="only the last reference"
 )
 ngram_precision.wrong("references added up", swap("|=", "+="))
 ngram_precision.wrong(
-    "what all references confirm",
+    "n-grams that occur in all references",
     swap("Counter()", "count_ngrams(known[0], n)"),
     swap("|=", "&="),
-    names="all references confirm",
+    names="occur in all references",
 )
 ngram_precision.wrong(
     "arguments swapped",
@@ -1421,7 +1421,9 @@ ngram_precision.wrong(
 ngram_precision.wrong("0 of 0", body("return 0, 0"))
 
 
-@ngram_precision.wrong("kept by the first sentence", names="kept from an earlier call")
+@ngram_precision.wrong(
+    "counts cached by the first sentence", names="kept from an earlier call"
+)
 def ngram_precision(hypotheses, references, n, known={}):
     place = tuple(hypotheses[0]), len(hypotheses), n
     if place not in known:
@@ -1436,7 +1438,9 @@ def ngram_precision(hypotheses, references, n, known={}):
     return known[place]
 
 
-@ngram_precision.wrong("goes on counting", names="continues from the numbers")
+@ngram_precision.wrong(
+    "counts continued from an earlier call", names="continues from the counts"
+)
 def ngram_precision(hypotheses, references, n, counts=[0, 0]):
     for hypothesis, known in pair_sentences(hypotheses, references):
         found, most = count_ngrams(hypothesis, n), Counter()
@@ -1448,7 +1452,8 @@ def ngram_precision(hypotheses, references, n, counts=[0, 0]):
 
 
 @ngram_precision.wrong(
-    "glued together", names="glued into one text, so that different ones look alike"
+    "tokens joined into one string",
+    names="joined into one string, so that different ones look equal",
 )
 def ngram_precision(hypotheses, references, n):
     def grams(tokens):
@@ -1595,12 +1600,12 @@ corpus_bleu.wrong(
 )
 corpus_bleu.wrong("penalty inverted", swap("wanted / written", "written / wanted"))
 corpus_bleu.wrong(
-    "a penalty for what is too long too",
+    "a penalty also for long corpora",
     swap(
         "(mean_log + min(0.0, 1 - wanted / written))",
         "(mean_log + 1 - wanted / written)",
     ),
-    names="too long as well",
+    names="also for long corpora",
 )
 corpus_bleu.wrong(
     "the quotient of the lengths",
@@ -1653,12 +1658,12 @@ corpus_bleu.wrong(
     ),
 )
 corpus_bleu.wrong(
-    "4-grams alone",
+    "only 4-grams",
     swap(
         "sum(math.log(matches / total) for matches, total in counts) / max_n",
         "math.log(counts[-1][0] / counts[-1][1])",
     ),
-    names="longest n-grams alone",
+    names="only the longest n-grams",
 )
 
 
@@ -1843,7 +1848,9 @@ corpus_bleu.wrong(
 corpus_bleu.wrong("always 0", body("return 0.0"), names="0, although")
 
 
-@corpus_bleu.wrong("kept by the number of sentences", names="kept from an earlier call")
+@corpus_bleu.wrong(
+    "a score cached by the number of sentences", names="kept from an earlier call"
+)
 def corpus_bleu(hypotheses, references, max_n=4, known={}):
     place = len(hypotheses), max_n
     if place not in known:
@@ -1858,7 +1865,9 @@ def corpus_bleu(hypotheses, references, max_n=4, known={}):
     return known[place]
 
 
-@corpus_bleu.wrong("goes on adding logarithms", names="continues from the numbers")
+@corpus_bleu.wrong(
+    "logarithms added to those of an earlier call", names="continues from the counts"
+)
 def corpus_bleu(hypotheses, references, max_n=4, logs=[]):
     pairs = pair_sentences(hypotheses, references)
     for n in range(1, max_n + 1):
@@ -1872,7 +1881,7 @@ def corpus_bleu(hypotheses, references, max_n=4, logs=[]):
 
 
 corpus_bleu.wrong(
-    "<eos> put behind the references",
+    "<eos> appended to the references",
     insert(
         """
         for _, known in pairs:
@@ -1981,7 +1990,7 @@ sampling.wrong(
 sampling.wrong(
     "no temperature",
     swap("(ranked / settings.temperature)", "ranked"),
-    names="the temperature left aside",
+    names="a softmax without the temperature",
 )
 sampling.wrong(
     "probabilities divided by the temperature",
@@ -1992,24 +2001,24 @@ sampling.wrong(
     names="probabilities divided by the temperature",
 )
 sampling.wrong(
-    "the temperature behind the cuts",
+    "the temperature after the truncation",
     swap("(ranked / settings.temperature)", "ranked"),
     swap(
         "return torch.zeros_like(kept).scatter(-1, words, kept)",
         "kept = (kept.log() / settings.temperature).softmax(dim=-1)\n"
         "return torch.zeros_like(kept).scatter(-1, words, kept)",
     ),
-    names="the temperature behind the cuts",
+    names="the temperature after the truncation",
 )
 sampling.wrong(
-    "nothing cut",
+    "no truncation",
     body(f"{ZERO}return (logits / settings.temperature).softmax(dim=-1)"),
-    names="all words, whatever k",
+    names="all words, regardless of k",
 )
 sampling.wrong(
     "no top_k",
     swap("kept[..., settings.top_k :] = 0.0", "pass"),
-    names="all words, whatever k",
+    names="all words, regardless of k",
 )
 sampling.wrong(
     "one word more than k",
@@ -2024,31 +2033,31 @@ sampling.wrong(
 sampling.wrong(
     "the k unlikeliest",
     swap("logits.sort(dim=-1, descending=True", "logits.sort(dim=-1"),
-    names="the likeliest cut off",
+    names="the likeliest words removed",
 )
 sampling.wrong(
-    "top_k without a new sum",
+    "top_k without renormalisation",
     swap(
         "kept[..., settings.top_k :] = 0.0\n"
         "kept = kept / kept.sum(dim=-1, keepdim=True)",
         "kept[..., settings.top_k :] = 0.0",
     ),
-    names="without making them sum to 1",
+    names="not renormalised",
 )
 sampling.wrong(
     "nucleus without the last word",
     swap("before >= settings.top_p", "before + kept > settings.top_p"),
-    names="without the word with which p is reached",
+    names="without the word that reaches p",
 )
 sampling.wrong(
-    "nucleus with a word more",
+    "a nucleus with one word too many",
     swap("before >= settings.top_p", "before - kept.roll(1, -1) >= settings.top_p"),
-    names="a word more than it needs",
+    names="one word too many",
 )
 sampling.wrong(
     "no top_p",
     swap("settings.top_p < 1", "settings.top_p < 0"),
-    names="all words, whatever p",
+    names="all words, regardless of p",
 )
 sampling.wrong(
     "words likelier than p",
@@ -2066,7 +2075,7 @@ sampling.wrong(
     names="the words after the nucleus",
 )
 sampling.wrong(
-    "the nucleus in the order of numbers",
+    "the nucleus in the order of ids",
     body(
         """
         if settings.temperature == 0:
@@ -2084,11 +2093,11 @@ sampling.wrong(
         return kept
         """
     ),
-    names="the nucleus in the order of the words' numbers",
+    names="the nucleus in the order of the words' ids",
 )
 
 
-@sampling.wrong("the nucleus before k", names="before top_k, not of what it leaves")
+@sampling.wrong("the nucleus before k", names="before top_k, not after it")
 def sampling_probabilities(logits, settings):
     if settings.temperature == 0:
         likeliest = logits.argmax(dim=-1, keepdim=True)
@@ -2104,7 +2113,7 @@ def sampling_probabilities(logits, settings):
     return torch.zeros_like(kept).scatter(-1, words, kept)
 
 
-@sampling.wrong("one new sum, at the end", names="before top_k, not of what it leaves")
+@sampling.wrong("one renormalisation, at the end", names="before top_k, not after it")
 def sampling_probabilities(logits, settings):
     if settings.temperature == 0:
         likeliest = logits.argmax(dim=-1, keepdim=True)
@@ -2121,9 +2130,9 @@ def sampling_probabilities(logits, settings):
 
 
 sampling.wrong(
-    "left in the order of their probability",
+    "probabilities left in sorted order",
     swap("torch.zeros_like(kept).scatter(-1, words, kept)", "kept"),
-    names="in the order of their probability",
+    names="in the order of their probabilities",
 )
 sampling.wrong(
     "logarithms",
@@ -2134,7 +2143,7 @@ sampling.wrong(
     names="logarithms instead of",
 )
 sampling.wrong(
-    "ones for what is kept",
+    "ones for the kept words",
     swap("scatter(-1, words, kept)", "scatter(-1, words, (kept > 0).to(kept.dtype))"),
     names="1 for each word that is kept",
 )
@@ -2174,11 +2183,11 @@ sampling.wrong(
         return torch.zeros_like(kept).scatter(-1, words, kept)
         """
     ),
-    names="the smaller number first",
+    names="the smaller id first",
 )
 
 
-@sampling.wrong("all words as likely as the kth", names="the smaller number first")
+@sampling.wrong("all words as likely as the kth", names="the smaller id first")
 def sampling_probabilities(logits, settings):
     if settings.temperature == 0:
         likeliest = logits.argmax(dim=-1, keepdim=True)
@@ -2218,9 +2227,9 @@ def sampling_probabilities(logits, settings):
 
 
 sampling.wrong(
-    "p = 1 cuts too",
+    "words removed although p = 1",
     swap("settings.top_p < 1", "settings.top_p <= 1"),
-    names="rare words cut although p = 1",
+    names="rare words removed although p = 1",
 )
 sampling.wrong(
     "a softmax by hand",
@@ -2237,10 +2246,10 @@ sampling.wrong(
 sampling.wrong(
     "one axis before the words",
     insert("b, v = logits.shape", before="if settings.temperature"),
-    names="counts on one axis",
+    names="assumes one axis",
 )
 sampling.wrong(
-    "the first row's cuts for all",
+    "the first row's truncation for all rows",
     insert(
         """
         if logits.dim() > 1 and settings.temperature:
@@ -2250,7 +2259,7 @@ sampling.wrong(
         """,
         before="ranked, words",
     ),
-    names="the first row's cuts applied to every row",
+    names="the first row's truncation applied to every row",
 )
 sampling.wrong(
     "made on the CPU",
@@ -2261,7 +2270,7 @@ sampling.wrong(
     names="made on the CPU",
 )
 sampling.wrong(
-    "the logits written over",
+    "the logits overwritten",
     insert("logits /= settings.temperature or 1.0", before="if settings.temperature"),
     names="changed in place",
 )
@@ -2275,7 +2284,9 @@ sampling.wrong(
 )
 sampling.wrong("zeros", body("return torch.zeros_like(logits)"), names="zeros")
 sampling.wrong(
-    "even", body("return torch.ones_like(logits) / logits.size(-1)"), names="even"
+    "equal probabilities",
+    body("return torch.ones_like(logits) / logits.size(-1)"),
+    names="equal probabilities",
 )
 
 
@@ -2359,7 +2370,7 @@ any_word.wrong(
 any_k = answer("transformer.translation.inference.prune")
 any_k.with_faults("kept buffer state default written cpu")
 any_k.wrong(
-    "a k of 16 at most",
+    "a k of at most 16",
     swap("topk(log_prob.size(1))", "topk(min(16, log_prob.size(1)))"),
     diagnosed=False,
 )
@@ -2388,7 +2399,7 @@ answer("transformer.translation.inference.decode_step_cached").wrong(
 )
 any_tokens = answer("transformer.translation.bleu.ngram_precision")
 for what, new, names in (
-    ("lower case", "[t.lower() for t in {}]", "without regard to capitals"),
+    ("lower case", "[t.lower() for t in {}]", "ignore capital letters"),
     (
         "<unk> and <pad> left out",
         "[t for t in {} if t not in ('<unk>', '<pad>')]",
@@ -2416,12 +2427,12 @@ any_tokens.wrong(
     diagnosed=False,
 )
 any_tokens.wrong(
-    "two references at most",
+    "at most two references",
     swap("for reference in known:", "for reference in known[:2]:"),
     diagnosed=False,
 )
 any_tokens.wrong(
-    "n of 4 at most",
+    "an n of at most 4",
     swap("count_ngrams(hypothesis, n)", "count_ngrams(hypothesis, min(n, 4))"),
     swap("count_ngrams(reference, n)", "count_ngrams(reference, min(n, 4))"),
     names="four tokens at most",
@@ -2452,14 +2463,14 @@ answer("transformer.translation.bleu.corpus_bleu").wrong(
         if any(matches == 0 for matches, _ in counts):
         """,
     ),
-    names="the lengths that there are n-grams of",
+    names="only the lengths for which n-grams exist",
 )
 any_settings = answer("transformer.translation.sampling.sampling_probabilities")
 any_settings.with_faults("kept buffer state default float32 rounded written cpu")
 any_settings.wrong(
-    "a temperature of 0.1 at least",
+    "a temperature of at least 0.1",
     swap("ranked / settings.temperature", "ranked / max(settings.temperature, 0.1)"),
-    names="a temperature that is held",
+    names="a temperature that is limited",
 )
 any_settings.wrong(
     "a k of 50 at most",
