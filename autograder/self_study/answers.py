@@ -49,8 +49,8 @@ def next_hint(
     """Return an exercise's next hint and record it.
 
     The second hint is the mistake that the check names, if the check runs and names
-    one. `found` runs the check. After the last hint, each call returns the mistake that
-    the check names then, or repeats the last hint.
+    one. `found` runs the check. After the last hint, each call returns what the
+    check finds then, or repeats the last hint.
 
     Raises:
         NotRun: if the exercise has no hints, such as a written question.
@@ -60,14 +60,16 @@ def next_hint(
         raise NotRun(Phrase("This exercise has no hints."))
     seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
     number = min(seen + 1, len(hints))
-    text, named = hints[number - 1], ""
+    text, facts = hints[number - 1], {}
     if number == PITFALL or seen >= len(hints):
         with contextlib.suppress(NotRun):
-            named = found().get(exercise, {}).get("named", "")
+            facts = found().get(exercise, {})
+    if number == PITFALL:
+        text = facts.get("named") or text
     record(folder, unit, {exercise: {"hints": number}})
-    hint = Phrase("Hint {number} of {count}: {hint}", number, len(hints), named or text)
-    if named and seen >= len(hints):
-        hint = Phrase("The check finds: {hint}", named)
+    hint = Phrase("Hint {number} of {count}: {hint}", number, len(hints), text)
+    if facts.get("cause") and seen >= len(hints):
+        hint = Phrase("The check finds: {hint}", facts["cause"])
     if number < len(hints):
         return [hint]
     last = Phrase(

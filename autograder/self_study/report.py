@@ -43,7 +43,8 @@ def report(
     blamed = blamed_by_exercise(results, answers)
     written = written_points(notebook)
     order = [name for name in titles if name in written or name in blamed]
-    lines = []
+    lines: list[str] = []
+    wrong: list[str] = []
     for exercise in dict.fromkeys([*order, *blamed]):
         names = blamed.get(exercise, {})
         own = [result for result in results if result.exercise == exercise]
@@ -65,6 +66,7 @@ def report(
                     title,
                 )
             lines.append(f"{NOTHING} {told(words)}")
+            wrong.append(exercise)
             continue
         passed = [result for result in own if is_passed(result)]
         is_right = len(passed) == len(own)
@@ -72,7 +74,8 @@ def report(
         lines.append(f"{PASSED if is_right else FAILED} {told(count)}")
         lines += [f"    {PASSED} {told(result.title)}" for result in passed]
         if not is_right:
-            cause, place = _cause(own, names, exercise)
+            cause, place = _cause(own, names, (wrong or [exercise])[-1], exercise)
+            wrong.append(exercise)
             where = _where(cause, titles.get(place, place), answers.get(place, ""))
             lines += [f"    {FAILED} {told(cause)}", f"      → {told(where)}"]
     return "\n".join(lines)
@@ -98,6 +101,7 @@ def facts_of(
             "points": score_of(mine),
             "written": exercise not in unwritten,
             "named": told(cause.message) if cause and cause.mistake else "",
+            "cause": told(cause.message) if cause else "",
             "own": own,
         }
     for name in written_points(notebook):
@@ -162,12 +166,13 @@ def _returns_nothing(function: ast.FunctionDef) -> bool:
 
 
 def _cause(
-    own: Sequence[CheckResult], names: dict[str, str], exercise: str
+    own: Sequence[CheckResult], names: dict[str, str], last_wrong: str, exercise: str
 ) -> tuple[str, str]:
     """Return the first cause of an exercise's failures, and its exercise.
 
     A named mistake comes first. Without one, the cause is an earlier exercise that this
-    exercise uses, if one of its checks has failed.
+    exercise uses, if one of its checks has failed. `last_wrong` is the last of the
+    earlier exercises with a failed check.
     """
     failed = [result for result in own if result.status != "passed"]
     first = first_cause(failed) if failed else None
@@ -175,7 +180,7 @@ def _cause(
         return first.message, exercise
     if first is not None:
         return uses_what_is_wrong(list(names)), next(iter(names.values()))
-    return passes_with_ours(list(names)), next(iter(names.values()), exercise)
+    return passes_with_ours(list(names)), next(iter(names.values()), last_wrong)
 
 
 def first_cause(failed: Sequence[CheckResult]) -> CheckResult:

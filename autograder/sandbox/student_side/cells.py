@@ -137,6 +137,9 @@ class CellRunner:
         with self._capturing(out, err, shown):
             result = self.shell.run_cell(source, store_history=False)
         error = result.error_before_exec or result.error_in_exec
+        report = None if error is None else error_report(error)
+        if report and isinstance(result.error_before_exec, SyntaxError):
+            report |= {"cell": number, "line": result.error_before_exec.lineno}
         streams = [
             {"output_type": "stream", "name": name, "text": stream.text()}
             for name, stream in (("stdout", out), ("stderr", err))
@@ -144,7 +147,7 @@ class CellRunner:
         ]
         return {
             "outputs": streams + self._bounded(shown),
-            "error": None if error is None else error_report(error),
+            "error": report,
         }
 
     @contextlib.contextmanager

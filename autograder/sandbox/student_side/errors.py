@@ -39,15 +39,7 @@ def _message(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> dict[str, Any]:
-    """Return the last line of the student's cells in the error's traceback.
-
-    A cell that is not Python never runs, so its error names the line itself.
-    """
-    if isinstance(error, SyntaxError):
-        match = CELL_NAME.fullmatch(str(error.filename))
-        if match:
-            code = str(error.text or "").strip()[:200]
-            return {"cell": int(match[1]), "line": error.lineno, "code": code}
+    """Return the last line of the student's cells in the error's traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         match = CELL_NAME.fullmatch(frame.filename)

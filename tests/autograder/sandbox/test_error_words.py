@@ -55,14 +55,20 @@ def test_the_cause_of_an_error_is_the_one_that_a_notebook_shows():
     assert error.message.count("(6x4)") == 1
 
 
-def test_a_cell_that_is_not_python_is_named_with_its_line():
-    cells = ["def f(x):\n    return x +\n"]
-    error = CellRunner().run(0, cells[0])["error"]
+@pytest.mark.parametrize(
+    ("cell", "line", "code"),
+    [
+        ("def f(x):\n    return x +\n", 2, "return x +"),
+        ("def f(x):\n    if x:\n        x = 1\n      return x\n", 4, "return x"),
+    ],
+)
+def test_a_cell_that_is_not_python_is_named_with_its_line(cell, line, code):
+    error = CellRunner().run(0, cell)["error"]
     missing = {"kind": "missing", "message": "f"}
-    said = student_error(missing, "f", cells, {0: error["line"]}).message
+    said = student_error(missing, "f", [cell], {0: error["line"]}).message
     assert said == (
-        "f is not defined. The cell that defines f is not valid Python. Its line 2 is: "
-        "return x +"
+        "f is not defined. The cell that defines f is not valid Python. Its line "
+        f"{line} is: {code}"
     )
 
 

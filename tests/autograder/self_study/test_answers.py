@@ -63,7 +63,7 @@ def test_the_second_hint_is_the_mistake_that_the_check_names(tmp_path: Path) -> 
 def test_after_the_last_hint_each_new_mistake_is_named(tmp_path: Path) -> None:
     for _ in range(3):
         shown(tmp_path)
-    first, last = shown(tmp_path, named="It is transposed.")
+    first, last = shown(tmp_path, cause="It is transposed.")
     assert first == "The check finds: It is transposed."
     assert "This is the last hint" in last
 
