@@ -54,7 +54,7 @@ def marks(
     `points` or its parts, and `comment`. @NAME inserts the comment of that name from
     comments.csv. An empty row changes nothing, except that a row with `same as` gets
     the marks of the student named there, whose answer is equal. If any row has an
-    error, the command names all errors and reads in nothing.
+    error, the command names all errors and imports nothing.
     """
     from autograder.collect.warnings import several
     from autograder.unit import graded_unit, written_points
