@@ -57,7 +57,13 @@ def next_hint(
     """
     hints = course.hints_of(unit).get(exercise)
     if hints is None:
-        raise NotRun(Phrase("This exercise has no hints."))
+        raise NotRun(
+            Phrase(
+                "This exercise has no hints. After you have written your answer, "
+                "{code} shows the course's.",
+                f"`--answer {exercise}`",
+            )
+        )
     seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
     number = min(seen + 1, len(hints))
     text, facts = hints[number - 1], {}

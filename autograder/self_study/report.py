@@ -61,8 +61,8 @@ def report(
             words = Phrase("{title}: not written yet", title)
             if exercise in missing:
                 words = Phrase(
-                    "{title}: not written yet, and its cell is missing. Write your "
-                    "answer in a new cell.",
+                    "{title}: not written yet, because its cell is missing or has not "
+                    "run. Run it, or write your answer in a new cell.",
                     title,
                 )
             lines.append(f"{NOTHING} {told(words)}")

@@ -98,8 +98,8 @@ CAUSES = (
         r"|has no attribute '_(modules|parameters|buffers|\w+_hooks)",
     ),
     Cause(
-        "the package {package} is not installed here. Leave out the import, or install "
-        "it with `%pip install {package}`.",
+        "there is no package {package} here. Check its spelling. Then leave out the "
+        "import, or install the package with `%pip install`.",
         r"No module named '(?P<package>\w+)'$",
     ),
     Cause(

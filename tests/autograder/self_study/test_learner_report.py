@@ -88,7 +88,7 @@ def test_a_missing_cell_is_named() -> None:
     ]
     notebook = new_notebook(cells=cells)
     said = report([failed(MESSAGE)], notebook, ["one"], str, ["one"])
-    assert "not written yet, and its cell is missing" in said
+    assert "not written yet, because its cell is missing" in said
 
 
 def test_an_exercise_that_uses_a_cell_that_is_not_python_points_there() -> None:
