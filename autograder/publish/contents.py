@@ -304,7 +304,7 @@ def _smaller_build(course: Course, told: Callable[[str], str], constraints: str)
         "On Linux without an NVIDIA GPU, now install PyTorch's CPU build: `{command}` "
         "If your network cannot reach this address, pip ends with "
         "ResolutionImpossible. Then skip this command: the next step installs the CUDA "
-        "build instead."
+        "build instead, which also runs without a GPU."
     )
     command = (
         f".venv/bin/python -m pip install --no-deps {constraints}"
