@@ -26,7 +26,8 @@ PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
 DECIDING = (
     *("checking", "grading", "nbgrader_steps", "repair", "sandbox"),
     *("classroom/folder.py", "classroom/writing.py"),
-    *("marks.py", "notebook_syntax.py", "phrases.py", "unit.py"),
+    *("explained_errors.py", "marks.py", "notebook_syntax.py", "phrases.py"),
+    "unit.py",
 )
 NOT_DECIDING = (
     *("assemble", "class_report", "collect", "commands", "pages", "proof", "publish"),

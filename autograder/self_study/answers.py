@@ -66,7 +66,8 @@ def next_hint(
         )
     seen = read_progress(folder).get(unit.slug, {}).get(exercise, {}).get("hints", 0)
     number = min(seen + 1, len(hints))
-    text, facts = hints[number - 1], {}
+    text = hints[number - 1]
+    facts: Mapping[str, Any] = {}
     if number == PITFALL or seen >= len(hints):
         with contextlib.suppress(NotRun):
             facts = found().get(exercise, {})
