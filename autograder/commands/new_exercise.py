@@ -17,8 +17,9 @@ The exercise works already: it doubles a tensor. Next:
    The comments in the hidden checks say what each part does.
 3. Run the commands of step 1 again, until the checks name every wrong variant.
 4. Translate the new sentences into Korean: CONTRIBUTING.md, step 5. Then run
-   `course notebooks` again.
-5. Add a line to CHANGELOG.md, run `make test`, and commit all files, also new ones."""
+   `course notebooks` again. Without Korean, leave the entries empty, and say so.
+5. Add a line to CHANGELOG.md, run `make test`, and commit all new and
+   changed files, also those of later units."""
 UNIT_STEPS = """\
 6. Write the chapter book/{slug}.md, and add it to book/_toc.yml: book/AUTHORS.md."""
 OneUnit = Annotated[str, typer.Argument(help="Such as 04 or attention.")]
