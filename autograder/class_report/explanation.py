@@ -1,4 +1,4 @@
-"""Explain one student's score of a unit, from the submission to the total.
+"""Explain one student's score for a unit, from the submission to the total.
 
 Every number comes from the code that computes it: the report, the collected records,
 the gradebook and the late rule.

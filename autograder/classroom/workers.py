@@ -208,7 +208,8 @@ def serve(
 ) -> None:
     """Grade the submissions that arrive over `connection` until it closes.
 
-    `line` leads to the pre-warmed parent. Without it, this process starts its own.
+    `line` is the connection to the pre-warmed parent. Without it, this process starts
+    its own.
     """
     begin_working()
     torch.set_num_threads(1)

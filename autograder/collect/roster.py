@@ -78,7 +78,7 @@ Words = tuple[str, ...]
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a name, each as its letters."""
+    """Return the words of a name, with each word given as its letters."""
     return tuple(filter(None, map(letters, re.split(r"[\s._-]+", text))))
 
 

@@ -1,7 +1,7 @@
 """Read tables from spreadsheets and platforms, and identify their columns.
 
-This module never guesses a cell. If a table has two possible readings, it refuses the
-table and names the row and the remedy.
+This module never guesses which cell is meant. If a table has two possible readings, it
+refuses the table and names the row and the remedy.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def _owner(student: Student, roster: Roster) -> str:
 
 
 def _may_be(one: Student, other: Student) -> bool:
-    """Return whether no number and no address distinguishes two students."""
+    """Return True if neither a number nor an address distinguishes the two students."""
     pairs = ((one.lms, other.lms), (fold_id(one.email), fold_id(other.email)))
     return not any(a and b and a != b for a, b in pairs)
 

@@ -58,7 +58,7 @@ class ShowEqualAnswers(Preprocessor):
         return nb, resources
 
     def _others(self, slug: str, submission: str) -> Mapping[str, list[str]]:
-        """Return the submissions with an equal answer to each question."""
+        """For each question, return the submissions that have the same answer."""
         try:
             text = _file(Path(self.root), slug).read_text(encoding="utf-8")
         except OSError:

@@ -101,8 +101,8 @@ class ParentProcess:
     def end(self) -> None:
         """Wait for the process to end after its channel was closed.
 
-        A process that is still starting ends after its start, and this method does not
-        wait for it. Killing bubblewrap while it builds the sandbox would leave a
+        A process that is still starting ends once it has started, and this method does
+        not wait for it. Killing bubblewrap while it builds the sandbox would leave a
         process running.
         """
         if self._is_ready:

@@ -1,4 +1,4 @@
-"""Update the catalogues to the English text, and report outdated ones."""
+"""Update the catalogues to match the English text, and report outdated ones."""
 
 from __future__ import annotations
 

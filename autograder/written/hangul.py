@@ -40,7 +40,7 @@ IN_ANY_TEXT = frozenset(CONNECTIVES.split())
 
 
 def words_in(run: str) -> Iterator[str]:
-    """Yield the word in a run of syllables, without particles, if there is one."""
+    """If a run of syllables contains a word, yield the word without its particles."""
     if run in ENDINGS:  # follows a formula or foreign word
         return
     if len(run) >= SHORTEST:

@@ -2,8 +2,8 @@
 
 A row is one answer. Points are in `points`, or for each part in `part 1`, `part 2` …. A
 comment is text, or the names of comments in `comments.csv`. An empty row changes
-nothing, except that a row with `same as` gets the marks of an equal answer. `page` is
-the address of the answer in formgrader, after the address of the Jupyter server.
+nothing, except that a row with `same as` gets the marks of an identical answer. `page`
+is the address of the answer in formgrader, after the address of the Jupyter server.
 `filled_in.py` reads the filled-in tables.
 """
 

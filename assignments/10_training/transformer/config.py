@@ -115,8 +115,9 @@ class TransformerConfig:
     ) -> TransformerConfig:
         """Return the paper's base model (Table 3) for subwords that both sides share.
 
-        As in Section 5.4, dropout is on the sub-layers' outputs and on the sums of
-        embeddings and positions. The paper does not give the number of positions, 256.
+        As in Section 5.4, dropout is applied to the sub-layers' outputs and to the sums
+        of embeddings and positions. The paper does not give the number of positions,
+        256.
         """
         sizes = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
         variant = {"max_len": 256, "positions": "sinusoidal", "tie": "all"}

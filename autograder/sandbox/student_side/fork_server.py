@@ -196,7 +196,7 @@ class ForkServer:
 
 
 def _ended_within(pid: int, seconds: float) -> int | None:
-    """Wait for a child to end and return its status, or None if it still runs."""
+    """Wait for a child to end and return its status, or None if it is still running."""
     until = time.monotonic() + seconds
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)

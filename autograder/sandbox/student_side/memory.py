@@ -22,7 +22,7 @@ SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
 
 
 def memory_of(processes: Iterable[int], shared: int = 0) -> int:
-    """Return the bytes of memory that some processes hold.
+    """Return how many bytes of memory some processes hold.
 
     Args:
         processes: their process numbers.
