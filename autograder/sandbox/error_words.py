@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 MAX_WORDS = 600
 CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # Unicode categories; some reverse the line
 EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython removes them from a cell
-DEVICE = re.compile(r"\b(cpu|cuda(?::\d+)?|mps(?::\d+)?|xpu(?::\d+)?|meta)\b")
 MAX_MESSAGE = 240
 MOST_SIZES = 8  # numbers in a message, enough for two shapes
 NUMBER = re.compile(r"\d+")
@@ -74,7 +73,7 @@ def student_error(
     if unknown:
         advice = _why_missing(unknown[1], cells, stopped or {})
     else:
-        advice = _about_devices(quoted) or _cause(quoted)
+        advice = _cause(quoted)
     words = Phrase("{error}. {advice}", words, advice) if advice else words
     return StudentError("raised", name, words, place)
 
@@ -99,19 +98,6 @@ def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) ->
                 *(name, stopped[number], code),
             )
     return ""
-
-
-def _about_devices(message: str) -> str:
-    """Explain an error about two devices, if PyTorch's message names both."""
-    found = set(DEVICE.findall(message)) if "device" in message else set()
-    others = sorted(found - {"cpu"})
-    if "cpu" not in found or not others or "meta" in others:
-        return ""
-    return Phrase(
-        "A tensor of yours, perhaps a mask, is on the CPU, and the input on {device}: "
-        "make it with `device=x.device`, or keep it in a buffer",
-        others[0],
-    )
 
 
 def _cause(message: str) -> str:

@@ -24,7 +24,6 @@ HELPERS = [
     "autograder.quick_start",
     "autograder.classroom.workers",
     "autograder.classroom.writer",
-    "autograder.nbgrader_steps.compiled_templates",
 ]
 _held: list[ForkServerClient] = []
 

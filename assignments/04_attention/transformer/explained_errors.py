@@ -1,6 +1,6 @@
 """Say in one sentence why a cell of a notebook failed, above Python's own traceback."""
 
-# The set-up cell installs this. The grader and programs without IPython never use it.
+# The set-up cell installs this in a kernel. The grader uses only `cause_of`.
 from __future__ import annotations
 
 import contextlib
