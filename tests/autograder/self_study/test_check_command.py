@@ -83,6 +83,7 @@ def test_the_functions_of_a_kernel_are_those_of_the_cells_that_it_ran(
         in capsys.readouterr().out
     )
     assert checked(["", "1 + 1"]) == 2
+    assert "has not run any of your answers" in capsys.readouterr().out
 
 
 def test_a_hint_without_a_number_is_for_the_first_exercise_that_is_left(
