@@ -240,7 +240,12 @@ CAUSES = (
     Cause(
         "the result has lost its connection to the parameters. Leave out `.detach()`, "
         "`.data`, `.item()` and `torch.no_grad()`.",
-        r"does not require grad|appears to not have been used in the graph",
+        r"does not require grad",
+    ),
+    Cause(
+        "a tensor has no effect on the result: the code does not use it, or "
+        "`.detach()`, `.data`, `.item()` or `torch.no_grad()` cuts off its gradient.",
+        r"appears to not have been used in the graph",
     ),
     Cause(
         "the graph was already used for a gradient. Compute the result again before "

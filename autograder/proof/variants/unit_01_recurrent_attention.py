@@ -645,7 +645,7 @@ without_zeros = answer(
         return (weights.unsqueeze(1) @ values).squeeze(1), weights
         """),
 )
-without_zeros.with_faults(
+answer("transformer.recurrent.attention.attend").with_faults(
     "kept buffer state default detached float32 rounded written cpu"
 )
 without_zeros.wrong("a softmax over the batch", swap("-1", "0"))

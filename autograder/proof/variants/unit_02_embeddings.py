@@ -454,7 +454,9 @@ by_one_hot = answer(
         return one_hot.T @ upstream.reshape(-1, upstream.size(-1))
         """),
 )
-by_one_hot.with_faults("kept buffer state default float32 rounded written cpu")
+answer("transformer.analysis.embeddings.lookup_gradient").with_faults(
+    "kept buffer state default float32 rounded written cpu"
+)
 by_one_hot.wrong(
     "the mean over the places",
     swap(

@@ -5,6 +5,7 @@ every right style. No known mistake ends in a raw Python error without an explan
 """
 
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sets import first_of
 
 from autograder.course import Unit, load_course
 from autograder.proof.judging import exercise_of, proof_of
+from autograder.proof.variants.faults import FAULTS
 from autograder.proof.variants.registry import Variant
 from autograder.proof.visible import (
     judge_slips,
@@ -106,6 +108,21 @@ def test_most_mistakes_fail_in_words_and_right_styles_pass(unit: Unit) -> None:
         ]
         missed = [one.variant.description for one in wrong if one.error is None]
         assert len(missed) <= len(wrong) // 10, (exercise, missed)
+
+
+@pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
+def test_answers_with_faults_pass_without_them(unit: Unit) -> None:
+    proof = proof_of(unit.slug, COURSE.root)
+    marks = tuple(f"@{fault.decorator.__name__}\n" for fault in FAULTS.values())
+    answers = {
+        replace(variant, description="", source=variant.source.partition("\n")[2])
+        for variant in proof.variants
+        if variant.source.startswith(marks)
+    }
+    assert answers
+    for answer in {(one.replaces, one.source): one for one in answers}.values():
+        exercise = exercise_of(proof.graded, answer)
+        run_visible_check(COURSE, unit, exercise, answer)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # a mistake may also cause a warning
