@@ -234,7 +234,8 @@ CAUSES = (
         "a tensor was changed in place, and the gradient or another tensor still needs "
         "its old values. Make a new tensor: `x = x + y` for `x += y`, `masked_fill` "
         "for `masked_fill_`.",
-        r"modified by an inplace operation|refers to a single memory location"
+        r"modified by an inplace operation|being modified inplace"
+        r"|refers to a single memory location"
         r"|unsupported operation: some elements of the input tensor",
     ),
     Cause(
