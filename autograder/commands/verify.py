@@ -55,6 +55,11 @@ def verify(
         seen = list(judge_visible(course, judged, only))
         _require_some(seen, only)
         Console().print(visible_table(seen))
+        for one in seen:
+            if (one.error is None) == (one.variant.kind == "wrong"):
+                verb = "misses" if one.error is None else "refuses the right answer"
+                line = f"{one.slug}, {one.exercise}: {verb} {one.variant.description!r}"
+                Console().print(line, markup=False, highlight=False)
         return
     if self_study:
         own = list(judge_own(course, judged, only))
