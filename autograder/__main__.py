@@ -2,7 +2,7 @@
 
 import sys
 
-import autograder.quick_start  # must be the first import
+import autograder.quick_start  # noqa: F401  # must be the first import
 
 
 def main() -> None:
