@@ -2,11 +2,11 @@
 
 import sys
 
-import autograder.quick_start  # noqa: F401  # before all else
+import autograder.quick_start  # noqa: F401  # must be the first import
 
 
 def main() -> None:
-    """Run the command line, and print a sentence if Ctrl-C stops the imports."""
+    """Run the command line; print a message if Ctrl-C stops the imports."""
     try:
         from autograder.commands.app import app
     except KeyboardInterrupt:

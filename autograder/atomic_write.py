@@ -1,4 +1,7 @@
-"""Write files completely or not at all, and read text that a spreadsheet saved."""
+"""Write files in one step, and read text that a spreadsheet saved.
+
+A file that is written in one step is never incomplete.
+"""
 
 import codecs
 import contextlib
@@ -6,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-UNFINISHED = ".part"  # suffix of a file that is still being written
+UNFINISHED = ".part"  # the suffix of a file that is still being written
 
 
 @contextlib.contextmanager
@@ -23,7 +26,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Write a file, and create its folder if necessary."""
+    """Write a file in one step; create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as part, part.open("wb") as file:
         file.write(content)
@@ -32,11 +35,11 @@ def atomic_write(path: Path, content: bytes) -> None:
 
 
 def text_of_table(path: Path) -> str:
-    """Read a text that a spreadsheet has saved; Excel's "Unicode Text" is UTF-16.
+    """Read text that a spreadsheet saved; Excel's format "Unicode Text" is UTF-16.
 
     Raises:
         OSError: if the file cannot be read.
-        UnicodeDecodeError: if the text is in neither UTF-8 nor UTF-16.
+        UnicodeDecodeError: if the text is neither UTF-8 nor UTF-16.
     """
     content = path.read_bytes()
     is_wide = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

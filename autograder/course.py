@@ -13,7 +13,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 # The three ways to count written answers.
 BY_HAND, SUBSTANCE, UNCOUNTED = MODES = ("by-hand", "substance", "uncounted")
-# How many hints of each exercise a class gets. The self-study edition has all three.
+# How many hints for each exercise a class gets. The self-study edition has all three.
 HINTS = {"none": 0, "first": 1, "all": 3}
 GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+?)(?:\.git)?/?")
 UPLOADED = "on Colab, *File > Upload notebook*"
@@ -39,15 +39,15 @@ UNIT_KEYS = ("slug", "title", "modules", "packages", "written_answers")
 
 
 class CourseError(ValueError):
-    """Report an error in `course.toml`, or a unit that it does not have."""
+    """Report an error in `course.toml`, or a unit that the course does not have."""
 
 
 @dataclass(frozen=True)
 class Unit:
     """Describe one unit: a chapter, a notebook and its hidden checks.
 
-    `packages` maps each package that only this unit's notebook needs to its use.
-    `written_answers` is one of `MODES`.
+    `packages` contains the packages that only this unit's notebook needs, and maps each
+    of them to its use. `written_answers` is one of `MODES`.
     """
 
     number: int
@@ -59,15 +59,15 @@ class Unit:
 
     @property
     def topic(self) -> str:
-        """Name the unit without its number: `attention` for `04_attention`."""
+        """Return the unit's name without its number: `attention` for `04_attention`."""
         return self.slug.partition("_")[2]
 
 
 @dataclass(frozen=True)
 class Course:
-    """Describe the whole course, and locate its files.
+    """Describe the whole course, and return the paths of its files.
 
-    `late` is the table that `late_rule.py` reads.
+    `late` is the table `[late]` of `course.toml`, which `late_rule.py` interprets.
     """
 
     root: Path
@@ -77,78 +77,78 @@ class Course:
     package: str
     private_modules: tuple[str, ...]
     course_id: str
-    packages: Mapping[str, str] = field(hash=False)  # for every notebook: name, use
+    packages: Mapping[str, str] = field(hash=False)  # for every notebook: name to use
     units: tuple[Unit, ...]
     late: Mapping[str, Any] = field(default_factory=dict, hash=False)
     torch_index: str = ""
     draw_number: int = 0
-    hints: int = 0  # of each exercise, for a class
+    hints: int = 0  # number of hints for each exercise that a class gets
     assistants: bool = True  # whether pages tell AI assistants how to help
 
     @property
     def package_dir(self) -> Path:
-        """Locate the package that holds the answers."""
+        """Return the folder of the package that contains the answers."""
         return self.root / "solutions" / self.package
 
     def packages_of(self, unit: Unit) -> dict[str, str]:
-        """Return the packages that a notebook needs, each with its use."""
+        """Return the packages that a unit's notebook needs, each with its use."""
         return {**self.packages, **unit.packages}
 
     def source_dir(self, unit: Unit) -> Path:
-        """Locate the folder of the master and of the answer notebook."""
+        """Return the folder of a unit's master and answer notebook."""
         return self.root / "solutions" / "notebooks" / unit.slug
 
     def master(self, unit: Unit) -> Path:
-        """Locate the master, the one file of a notebook that is edited by hand."""
+        """Return the path of the master, a notebook's only file edited by hand."""
         return self.source_dir(unit) / f"{unit.slug}.md"
 
     def answer_notebook(self, unit: Unit) -> Path:
-        """Locate the generated notebook with the answers."""
+        """Return the path of the generated notebook with the answers."""
         return self.source_dir(unit) / f"{unit.slug}.ipynb"
 
     def release_dir(self, unit: Unit) -> Path:
-        """Locate the generated folder that students get."""
+        """Return the path of the generated folder that students get."""
         return self.root / "assignments" / unit.slug
 
     def release_notebook(self, unit: Unit) -> Path:
-        """Locate the generated notebook that students fill in."""
+        """Return the path of the generated notebook that students fill in."""
         return self.release_dir(unit) / f"{unit.slug}.ipynb"
 
     def translated_notebook(self, unit: Unit, language: str) -> Path:
-        """Locate the notebook that students fill in, in another language.
+        """Return the path of the notebook for students in another language.
 
-        It uses the kit of the English notebook.
+        This notebook uses the kit of the English notebook.
         """
         return self.root / "assignments" / language / unit.slug / f"{unit.slug}.ipynb"
 
     def hints_file(self, unit: Unit) -> Path:
-        """Locate the hints, which are edited by hand."""
+        """Return the path of the hints, which are edited by hand."""
         return self.root / "solutions" / "hints" / f"{unit.slug}.toml"
 
     def hints_of(self, unit: Unit) -> dict[str, list[str]]:
-        """Return each exercise's hints: the idea, the likeliest pitfall, the code."""
+        """Return three hints per exercise: idea, likeliest pitfall and code."""
         path = self.hints_file(unit)
         return tomllib.loads(path.read_text("utf-8")) if path.is_file() else {}
 
     def checks_file(self, unit: Unit) -> Path:
-        """Locate the hidden checks."""
+        """Return the path of the hidden checks."""
         return self.root / "autograder" / "checks" / f"test_{unit.slug}.py"
 
     def variants_file(self, unit: Unit) -> Path:
-        """Locate the known wrong and right answers, which test the hidden checks."""
+        """Return the path of the known wrong and right answers that test the checks."""
         variants = self.root / "autograder" / "proof" / "variants"
         return variants / f"unit_{unit.slug}.py"
 
     def notebook(self, unit: Unit, language: str) -> Path:
-        """Locate the notebook that students fill in, in any language."""
+        """Return the path of the notebook that students fill in, in any language."""
         if language in TRANSLATIONS:
             return self.translated_notebook(unit, language)
         return self.release_notebook(unit)
 
     def colab_url(self, unit: Unit, language: str = ENGLISH) -> str | None:
-        """Return the address at which Colab opens a notebook.
+        """Return the address that opens a notebook on Colab, or None.
 
-        Colab opens a notebook by its address only if the notebook is on GitHub.
+        Such an address exists only if the notebook is on GitHub.
         """
         found = GITHUB.fullmatch(self.repository)
         if found is None:
@@ -160,7 +160,7 @@ class Course:
         )
 
     def colab_link(self, unit: Unit, words: str, language: str = ENGLISH) -> str:
-        """Return a Markdown link to a notebook on Colab, or how to upload it there."""
+        """Return a Markdown link to a notebook on Colab, or a hint to upload it."""
         url = self.colab_url(unit, language)
         return f"[{words}]({url})" if url else UPLOADED
 
@@ -175,9 +175,9 @@ class Course:
     def chapter_url(
         self, unit: Unit, language: str = ENGLISH, site: bool = True
     ) -> str | None:
-        """Return a notebook's link to its chapter: the published page or the file.
+        """Return the address of a chapter: the published page or the file on GitHub.
 
-        `site` says whether the book is published.
+        `site` states whether the book is published.
         """
         chapter = f"book/{unit.slug}.md"
         if not (self.root / chapter).is_file():
@@ -186,7 +186,7 @@ class Course:
         return f"{book}{unit.slug}.html" if book else f"../../{chapter}"
 
     def unit(self, name: str) -> Unit:
-        """Find a unit by its number, topic or slug: `4`, `04`, `attention`.
+        """Return the unit with a number, topic or slug: `4`, `04` or `attention`.
 
         Raises:
             CourseError: if there is no such unit.
@@ -201,13 +201,14 @@ class Course:
         raise CourseError(f"unknown unit '{name}': {hint}")
 
     def module_file(self, module: str) -> Path:
-        """Locate a module of the package, such as `training.step`."""
+        """Return the path of a module of the package, such as `training.step`."""
         return self.package_dir.joinpath(*module.split(".")).with_suffix(".py")
 
     def unit_of_module(self, module: str) -> Unit | None:
-        """Find the unit whose students write a module, or None for support modules.
+        """Return the unit in which students write a module, or None if there is none.
 
-        If students write a package in a unit, all modules in it belong to that unit.
+        If students write a package in a unit, all modules in this package belong to the
+        unit.
         """
         parts = module.split(".")
         around = {".".join(parts[:end]) for end in range(1, len(parts) + 1)}
@@ -219,7 +220,8 @@ def load_course(root: Path | None = None) -> Course:
     """Read `autograder/course.toml` under `root`, by default this repository.
 
     Raises:
-        CourseError: if the file is missing or has an error; names the entry.
+        CourseError: if the file is missing or has an error. The message names the
+            entry.
     """
     root = (root or ROOT).resolve()
     path = root / "autograder" / "course.toml"

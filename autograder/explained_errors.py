@@ -1,6 +1,6 @@
-"""Say in one sentence why a cell of a notebook failed, above Python's own traceback."""
+"""Explain in one sentence why a cell failed, above Python's own traceback."""
 
-# The set-up cell installs this in a kernel. The grader uses only `cause_of`.
+# The set-up cell of a notebook calls `explain_errors`. The grader uses only `cause_of`.
 from __future__ import annotations
 
 import contextlib
@@ -35,21 +35,21 @@ PLAIN = (
     "axis",
     "shape",
     "package",
-)  # fields that are not code
-KEPT = ("modules", "parameters", "buffers")  # where a layer keeps its attributes
+)  # fields that do not contain code
+KEPT = ("modules", "parameters", "buffers")  # where a layer stores its attributes
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence that can be translated, and the values of its fields."""
+    """Hold a sentence that can be translated, and the values of its fields."""
 
     text: str
     fields: Mapping[str, Any] = field(default_factory=dict)
-    has_place: bool = True  # whether the line goes in front of it
+    has_place: bool = True  # whether the line number is written before it
 
     @property
     def values(self) -> dict[str, Any]:
-        """Return the fields, with code in backquotes."""
+        """Return the fields, in which code is in backquotes."""
         return {
             name: value if name in PLAIN else f"`{value}`"
             for name, value in self.fields.items()
@@ -58,9 +58,9 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Cause:
-    """The cause of all errors whose message matches a pattern, as a sentence.
+    """Hold a sentence on the cause of all errors whose message matches a pattern.
 
-    A named group of the pattern is a field of the sentence.
+    Each named group of the pattern is a field of the sentence.
     """
 
     text: str
@@ -69,11 +69,11 @@ class Cause:
 
 @dataclass(frozen=True)
 class Place:
-    """The innermost line of a notebook that an error came through.
+    """Hold the innermost line of a notebook in an error's traceback.
 
     Attributes:
-        frame: the call that ran the line.
-        line: its number in the cell, from 1.
+        frame: the frame of the call that ran the line.
+        line: the number of the line in the cell, counted from 1.
         names: the names in the failing part of the line.
         has_raised: whether the line is a `raise`.
     """
@@ -85,7 +85,7 @@ class Place:
 
     @property
     def function(self) -> str:
-        """Name the function, such as `Encoder.forward`; "" outside of functions."""
+        """Return the function's name, such as `Encoder.forward`, or "" for none."""
         name = self.frame.f_code.co_qualname
         return "" if name.startswith("<") else name.partition(".<locals>")[0]
 
@@ -347,12 +347,13 @@ CAUSES = (
 
 
 def explain_errors(language: str) -> None:
-    """Let a Jupyter kernel print an explanation before it shows an error.
+    """Make a Jupyter kernel print an explanation before it displays an error.
 
     In the grader's own IPython shell and outside of IPython, do nothing.
 
     Args:
-        language: of the sentences, such as "ko"; English where it has no table.
+        language: the language of the sentences, such as "ko". Without a translation
+            table, they are in English.
     """
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
@@ -379,11 +380,12 @@ def explain_errors(language: str) -> None:
 def explanation(
     error: BaseException, notebook: Mapping[str, Any], words: Mapping[str, str]
 ) -> str:
-    """Return the line and the cause of an error, and the next action; "" if unknown.
+    """Return an error's line and cause and what to do next, or "" if unknown.
 
     Args:
-        error: what a cell raised.
-        notebook: the names of the notebook: a frame with these globals is a cell's.
+        error: the error that a cell raised.
+        notebook: the notebook's global names. A frame with these globals is code of a
+            cell.
         words: the translations of the sentences.
     """
     place = _innermost(error, notebook)
@@ -412,7 +414,7 @@ def explanation(
 
 
 def _innermost(error: BaseException, notebook: Mapping[str, Any]) -> Place | None:
-    """Find the last call of a traceback that is code of the notebook."""
+    """Return the last call in a traceback that is code of the notebook."""
     trace, found = error.__traceback__, None
     while trace is not None:
         found = trace if trace.tb_frame.f_globals is notebook else found
@@ -431,7 +433,7 @@ def _innermost(error: BaseException, notebook: Mapping[str, Any]) -> Place | Non
 def _cause(error: BaseException, place: Place) -> Sentence | None:
     message = str(error)
     if place.has_raised and type(error) is not NotImplementedError:
-        return None  # with words of the notebook
+        return None  # the notebook's own message explains it
     if place.has_raised:
         return Sentence(
             "this function is not written yet. Replace the line "
@@ -440,7 +442,7 @@ def _cause(error: BaseException, place: Place) -> Sentence | None:
     if "NoneType" in message:
         return _of_none(place)
     code = place.frame.f_code
-    owner = code.co_qualname.rpartition(".")[0]  # of a method
+    owner = code.co_qualname.rpartition(".")[0]  # the class of a method
     if owner and f"'{owner}'" in message and code.co_varnames[:1] != ("self",):
         return Sentence("the first parameter of a method must be `self`.")
     if isinstance(error, KeyError):
@@ -457,7 +459,7 @@ def _cause(error: BaseException, place: Place) -> Sentence | None:
 
 
 def cause_of(message: str) -> Sentence | None:
-    """Return the cause of all errors with such a message, or None if it is unknown."""
+    """Return the cause of errors with this message, or None if it is unknown."""
     for cause in CAUSES:
         if match := re.search(cause.pattern, message):
             return Sentence(cause.text, match.groupdict())
@@ -465,7 +467,7 @@ def cause_of(message: str) -> Sentence | None:
 
 
 def _of_none(place: Place) -> Sentence:
-    """Say which function returned None, or which value is None."""
+    """State which function returned None, or which value is None."""
     here, code = place.frame.f_locals, place.frame.f_code
     passed = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
     near, called = [*_called(place, near=True)], [*_called(place)]
@@ -508,7 +510,7 @@ def _no_return(names: str) -> Sentence:
 
 
 def _of_name(error: NameError, place: Place) -> Sentence:
-    """Say where a name should come from."""
+    """State where an undefined name should come from."""
     fields = {"name": error.name or (re.findall(r"'(\w+)'", str(error)) or ["…"])[0]}
     frame: FrameType | None = place.frame
     while frame is not None:
@@ -551,17 +553,17 @@ def _of_attribute(message: str, place: Place) -> Sentence | None:
 
 
 def _listed(names: Iterable[str]) -> str:
-    """List at most three names, each once."""
+    """List at most three different names."""
     return "`, `".join(list(dict.fromkeys(names))[:3])
 
 
 def _label(function: FunctionType) -> str:
-    """Name a function as a student does: `Encoder.forward`."""
+    """Return a function's name as students write it: `Encoder.forward`."""
     return function.__qualname__.rpartition("<locals>.")[2]
 
 
 def _called(place: Place, near: bool = False) -> Iterator[FunctionType]:
-    """Yield the notebook's functions that a line (`near`) or all its code names."""
+    """Yield the notebook's functions that a line (`near`) or its whole code names."""
     here, notebook = place.frame.f_locals, place.frame.f_globals
     for name in place.names if near else _names(place.frame.f_code):
         for value in (here.get(name, notebook.get(name)), _get(here.get("self"), name)):
@@ -569,7 +571,7 @@ def _called(place: Place, near: bool = False) -> Iterator[FunctionType]:
 
 
 def _called_by_caller(place: Place) -> Iterator[FunctionType]:
-    """Yield the notebook's functions that the calling code of the notebook names."""
+    """Yield the notebook's functions that the calling code in the notebook names."""
     frame, notebook = place.frame.f_back, place.frame.f_globals
     while frame is not None and frame.f_globals is not notebook:
         frame = frame.f_back
@@ -578,13 +580,13 @@ def _called_by_caller(place: Place) -> Iterator[FunctionType]:
 
 
 def _used(function: FunctionType) -> Iterator[FunctionType]:
-    """Yield the notebook's functions that a function names."""
+    """Yield the notebook's functions that are named in a function."""
     for name in _names(function.__code__):
         yield from _functions(function.__globals__.get(name), function.__globals__)
 
 
 def _functions(value: Any, notebook: Mapping[str, Any]) -> Iterator[FunctionType]:
-    """Yield a function, or the methods of a class or of an object of that class."""
+    """Yield a function, or the methods of a class or of an object's class."""
     kind = value if isinstance(value, type) else type(value)
     found = [value] if isinstance(value, FunctionType) else [*vars(kind).values()]
     for one in map(inspect.unwrap, filter(inspect.isfunction, found)):
@@ -593,9 +595,10 @@ def _functions(value: Any, notebook: Mapping[str, Any]) -> Iterator[FunctionType
 
 
 def _returns(function: FunctionType) -> set[bool]:
-    """Return whether a function returns a value, None or, in some branch, either.
+    """Return {True} if a function returns values, {False} if None, or both.
 
-    Empty for a function that may return None: `__init__`, a generator, `-> None`.
+    The set is empty for functions that may return None: `__init__`, generators and
+    functions with the annotation `-> None`.
     """
     code, promised = function.__code__, function.__annotations__.get("return", "")
     if function.__name__ == "__init__" or "None" in str(promised):
@@ -613,7 +616,7 @@ def _returns(function: FunctionType) -> set[bool]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """Yield the names in a piece of code and in the functions inside of it."""
+    """Yield the names in a piece of code and in the functions inside it."""
     yield from (*code.co_names, *code.co_varnames, *code.co_freevars, *code.co_cellvars)
     for inner in code.co_consts:
         if isinstance(inner, CodeType) and inner.co_name.startswith("<"):
@@ -621,7 +624,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _get(owner: Any, name: str) -> Any:
-    """Return an attribute of an object, without running code of its class."""
+    """Return an attribute of an object without running any code of its class."""
     own = getattr(owner, "__dict__", {})
     kept = [own, *(own.get(f"_{kind}", {}) for kind in KEPT)]
     places = [*kept, *map(vars, type(owner).__mro__)]

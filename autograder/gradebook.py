@@ -32,7 +32,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from sqlalchemy.pool import NullPool
 
 PACKAGES = {"psycopg2": "psycopg2-binary", "psycopg": "'psycopg[binary]'"}
-AT_ONCE = 100  # submissions read with one query
+AT_ONCE = 100  # number of submissions that one query reads
 
 
 class GradebookError(Exception):
@@ -40,7 +40,7 @@ class GradebookError(Exception):
 
 
 def shown_address(db_url: str) -> str:
-    """Return the path of the gradebook's file, or its address without the password."""
+    """Return the path of the gradebook, or its address without the password."""
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite":
         return url.database or "in memory"
@@ -74,10 +74,11 @@ def require_gradebook(db_url: str) -> None:
 
 
 def words_of(error: Exception) -> str:
-    """Return the database's own words about an error, or "" for any other error.
+    """Return the database's own message about an error, or "" for other errors.
 
-    nbgrader wraps the error of a new entry. After a failed write, SQLAlchemy refuses
-    the next query with a PendingRollbackError, whose text has the first error's words.
+    If adding an entry fails, nbgrader raises another error, whose context is the
+    database's error. After a failed write, SQLAlchemy refuses the next query with a
+    PendingRollbackError, whose text contains the first error's message.
     """
     first = error.__context__
     if isinstance(error, InvalidEntry) and isinstance(first, OperationalError):
@@ -94,22 +95,22 @@ def _first_line(words: object) -> str:
 
 
 def is_disk_full(error: Exception) -> bool:
-    """Return whether a file or the gradebook could not grow."""
+    """Return whether an error means that a file or the gradebook could not grow."""
     is_of_file = isinstance(error, OSError) and error.errno == errno.ENOSPC
-    words = words_of(error)  # SQLite's or PostgreSQL's
+    words = words_of(error)  # the message of SQLite or PostgreSQL
     return is_of_file or "disk is full" in words or "No space left" in words
 
 
 def submissions_in_turn(
     gradebook: Gradebook, slug: str
 ) -> Iterator[SubmittedAssignment]:
-    """Yield the submissions of a unit by student, and then remove them from memory.
+    """Yield a unit's submissions in the order of students, and free their memory.
 
     Changes to a submission are flushed before the next group is read, but the caller
-    must commit them. The session also forgets all objects that it read before.
+    must commit them. All objects that the session read before are also removed from it.
 
     Raises:
-        MissingEntry: if the gradebook does not know the unit.
+        MissingEntry: if the unit is not in the gradebook.
     """
     session, assignment = gradebook.db, gradebook.find_assignment(slug)
     of_unit = SubmittedAssignment.assignment_id == assignment.id
@@ -147,17 +148,17 @@ def _not_opened(db_url: str, why: str) -> str:
 
 @contextlib.contextmanager
 def open_session(db_url: str) -> Iterator[Session]:
-    """Open the gradebook for reading, with nbgrader's models."""
+    """Open the gradebook for reading with nbgrader's models."""
     with Session(_engine(db_url)) as session:
         yield session
 
 
 @contextlib.contextmanager
 def open_transaction(db_url: str) -> Iterator[Session]:
-    """Open the gradebook, and write either all changes at the end or none.
+    """Open the gradebook; at the end, write either all changes or none.
 
-    If the gradebook is a file, this function waits for a lock of another process at the
-    start, and not after some rows have been read.
+    If the gradebook is a file and another process has locked it, this function waits at
+    the start, before any rows are read.
     """
     with Session(_engine(db_url)) as session, session.begin():
         if session.get_bind().dialect.name == "sqlite":
@@ -167,23 +168,23 @@ def open_transaction(db_url: str) -> Iterator[Session]:
 
 @functools.cache
 def _engine(db_url: str) -> Engine:
-    """Return the engine for an address, which caches its compiled statements.
+    """Return the engine for an address; the engine caches compiled statements.
 
-    No connection stays open, because the gradebook's file may be replaced.
+    Connections are not kept open, because the gradebook's file may be replaced.
     """
     return create_engine(db_url, poolclass=NullPool)
 
 
 def make_gradebook(db_url: str) -> None:
-    """Create the tables of a new gradebook, and record their version as nbgrader does.
+    """Create the tables of a new gradebook and record their version, like nbgrader.
 
-    nbgrader itself would start the command `alembic heads`, which imports nbgrader
-    again and takes seconds.
+    To do this, nbgrader would start the command `alembic heads`, which takes seconds
+    because it imports nbgrader again.
     """
     with open_transaction(db_url) as session:
         if inspect(session.connection()).get_table_names():
             return
-        from alembic.script import ScriptDirectory  # takes half a second
+        from alembic.script import ScriptDirectory  # the import takes half a second
 
         Base.metadata.create_all(session.connection())
         version = ScriptDirectory(ALEMBIC_DIR).get_current_head()
@@ -202,9 +203,9 @@ def find_alembic() -> None:
 
 
 def fetch_cells(notebook: Notebook) -> None:
-    """Read all cells of a notebook with one query, unless they are in memory.
+    """Read all cells of a notebook with one query if they are not in memory.
 
-    Otherwise each grade and each comment would query its own cell.
+    Otherwise each grade and each comment would query its cell separately.
     """
     session = object_session(notebook)
     if session is None or "_base_cells" in vars(notebook):

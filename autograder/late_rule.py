@@ -1,7 +1,8 @@
-"""Apply the rule for late work, `[late]` in `course.toml`, to nbgrader's gradebook.
+"""Apply the rule for late work in `course.toml` to nbgrader's gradebook.
 
-nbgrader computes a penalty only when it autogrades, before a human gives points. We
-therefore compute penalties again when points, extensions or the rule have changed.
+nbgrader computes a penalty only when it autogrades, before a person gives points.
+Therefore, this module computes penalties again when points, extensions or the rule have
+changed.
 """
 
 import math
@@ -23,12 +24,12 @@ DAY = 86_400  # seconds
 
 @dataclass(frozen=True)
 class LateRule:
-    """Hold the percentages of a score that late work loses.
+    """Hold the percentages of the score that late work loses.
 
     Attributes:
-        percent_a_day: the loss for each day begun.
-        percent_once: the loss for any lateness.
-        percent_at_most: the largest loss.
+        percent_a_day: the loss for each day or part of a day.
+        percent_once: the loss for any lateness, however short.
+        percent_at_most: the maximum loss.
         minutes_of_grace: minutes after the due date without a loss.
     """
 
@@ -38,13 +39,13 @@ class LateRule:
     minutes_of_grace: float = 0
 
     def share(self, seconds: float) -> float:
-        """Return the share of the score, from 0 to 1, lost after this many seconds."""
+        """Return the share of the score, 0 to 1, that is lost after this lateness."""
         days = self._days_begun(seconds)
         percent = self.percent_once + self.percent_a_day * days if days else 0.0
         return min(percent, self.percent_at_most, 100.0) / 100
 
     def explanation(self, seconds: float) -> str:
-        """Return how the share comes about, with the numbers of the rule."""
+        """Explain how the share is computed, with the numbers of the rule."""
         days = self._days_begun(seconds)
         if not days:
             return f"within the {self.minutes_of_grace:g} minutes of grace: 0 %"
@@ -56,15 +57,16 @@ class LateRule:
         )
 
     def _days_begun(self, seconds: float) -> int:
-        """Return the number of days begun after the minutes of grace."""
+        """Return how many days have begun after the minutes of grace."""
         return max(0, math.ceil((seconds - 60 * self.minutes_of_grace) / DAY))
 
 
 def late_rule_of(course: Course) -> LateRule:
-    """Read a course's rule.
+    """Read the late rule of a course.
 
     Raises:
-        CourseError: if `course.toml` has an error in the rule; names the entry.
+        CourseError: if the rule in `course.toml` has an error. The message names the
+            entry.
     """
     path = course.root / "autograder" / "course.toml"
     known = [field.name for field in fields(LateRule)]
@@ -83,7 +85,7 @@ class CourseLatePenalty(LateSubmissionPlugin):
     def late_submission_penalty(
         self, student_id: str, score: float, total_seconds_late: float
     ) -> float:
-        """Return the points to subtract."""
+        """Return how many points to subtract."""
         above = self.parent
         while not hasattr(above, "coursedir"):
             above = above.parent
@@ -92,7 +94,7 @@ class CourseLatePenalty(LateSubmissionPlugin):
 
 
 def late_plugin(converter: Autograde) -> LateSubmissionPlugin:
-    """Return the plugin that the class's settings name, which is ours by default."""
+    """Return the late plugin in the class's settings, which is ours by default."""
     step = AssignLatePenalties(parent=converter)
     step.init_plugin()
     return step.plugin_inst
@@ -101,7 +103,7 @@ def late_plugin(converter: Autograde) -> LateSubmissionPlugin:
 def late_penalty(
     plugin: LateSubmissionPlugin, notebook: SubmittedNotebook
 ) -> float | None:
-    """Return the points that a submitted notebook loses, at most its score."""
+    """Return how many points a submitted notebook loses, at most its score."""
     submission = notebook.assignment
     if submission.assignment.duedate is None:  # nbgrader fails if there is an extension
         return None
@@ -114,7 +116,7 @@ def late_penalty(
 
 
 def renew_penalties(converter: Autograde, slug: str) -> bool:
-    """Compute every penalty of a unit again, and say whether one has changed."""
+    """Compute all penalties of a unit again, and return whether one changed."""
     plugin, has_changed = late_plugin(converter), False
     with Gradebook(converter.coursedir.db_url) as gradebook:
         try:
@@ -131,21 +133,21 @@ def renew_penalties(converter: Autograde, slug: str) -> bool:
 
 
 class NoDueDateError(ValueError):
-    """Report an extension without a due date, on which nbgrader would fail."""
+    """Report an extension without a due date, which would make nbgrader fail."""
 
 
 def extend(db_url: str, slug: str, student: str, days: float) -> datetime | None:
-    """Give one student some extra days.
+    """Give one student extra days.
 
-    Before the first `course collect`, the gradebook has no students, so this function
-    adds the student.
+    Before the first `course collect`, the gradebook contains no students. In this case,
+    add the student.
 
     Returns:
         The student's due date in UTC, if the unit has one.
 
     Raises:
-        MissingEntry: if the gradebook does not know the student or the unit.
-        NoDueDateError: if the unit has no due date; then nothing is written.
+        MissingEntry: if the student or the unit is not in the gradebook.
+        NoDueDateError: if the unit has no due date. Then nothing is written.
     """
     from autograder.grading.student_names import is_safe_name
 

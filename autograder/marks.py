@@ -1,7 +1,6 @@
 """Write and read the marks of one submission in nbgrader's gradebook.
 
-`course grade`, `nbgrader autograde` and formgrader's button all write through
-`write_marks`.
+`course grade`, `nbgrader autograde` and formgrader's button all use `write_marks`.
 """
 
 import contextlib
@@ -50,15 +49,16 @@ NO_RESPONSE = "No response."  # nbgrader's wording
 
 @dataclass(frozen=True)
 class Marks:
-    """Hold the marks of one submission; they are empty if the gradebook has none.
+    """Hold the marks of one submission; without marks, all fields are empty.
 
     Attributes:
         auto: the automatic score of each cell that hidden checks grade.
-        scores: the score of each graded cell, or None until a human gives it.
+        scores: the score of each graded cell, or None while a person must still grade
+            it.
         score: the sum of the scores, minus any late penalty.
         penalty: the late penalty.
-        awaits_a_human: whether a human must still grade or review something.
-        is_by_hand: whether a human has given any points.
+        awaits_a_human: whether a person must still grade or review something.
+        is_by_hand: whether a person has given any points.
         shown: a digest of all marks on the feedback page.
     """
 
@@ -74,23 +74,23 @@ class Marks:
 def write_marks(
     converter: Autograde, submission: Submission, notebook: NotebookNode
 ) -> Marks:
-    """Write a graded notebook's scores, comments and late penalty, all or none.
+    """Write either all or none of a graded notebook's marks into the gradebook.
 
-    All points and comments from a human stay. nbgrader asks a human to review every
-    submission that it grades again. We ask only if the answer or its automatic score
-    has changed.
+    The marks are the scores, comments and late penalty. All points and comments from a
+    person are kept. nbgrader asks for a review of every submission that it grades
+    again. This function asks only if the answer or its automatic score has changed.
 
     Args:
         converter: nbgrader's converter, with the class's settings.
         submission: the submission to which the notebook belongs.
-        notebook: the graded notebook; this function copies the gradebook's points and
-            checksums into its cells.
+        notebook: the graded notebook. The points and checksums in the gradebook are
+            copied into its cells.
 
     Returns:
-        The marks that the gradebook then holds.
+        The marks in the gradebook after writing.
 
     Raises:
-        MissingEntry: if the gradebook does not know the unit or one of its cells.
+        MissingEntry: if the unit or one of its cells is not in the gradebook.
         ValueError: if the hand-in time cannot be read.
     """
     coursedir = converter.coursedir
@@ -104,7 +104,7 @@ def write_marks(
         own = _find_or_add(session, submission, time)
         _write_cells(session, own, notebook, same)
         session.flush()
-        session.refresh(own, ["score"])  # the database computes it
+        session.refresh(own, ["score"])  # the database computes the score
         own.late_submission_penalty = late_penalty(plugin, own)
         marks = marks_in(own.assignment)
     atomic_write(path, json.dumps(answers).encode())
@@ -112,7 +112,7 @@ def write_marks(
 
 
 def clear_marks(db_url: str, submission: Submission) -> None:
-    """Remove the automatic scores of a refused submission, which a human must review.
+    """Remove a refused submission's automatic scores, and ask for a review.
 
     A student whose name could run code in formgrader is removed from the gradebook.
     """
@@ -129,8 +129,8 @@ def time_in(folder: Path) -> datetime | None:
     """Return the hand-in time in UTC that a submission's folder records, or None.
 
     Raises:
-        ValueError: if the text is not a time. A student may have written it, so
-            long files, pipes and links to them are not read.
+        ValueError: if the text is not a time. Because a student may have written the
+            file, it is not read if it is long or not a regular file.
     """
     note = folder / NAME
     if not note.exists():
@@ -147,9 +147,9 @@ def time_in(folder: Path) -> datetime | None:
 def _find_or_add(
     session: Session, submission: Submission, time: datetime | None = None
 ) -> SubmittedNotebook:
-    """Return the rows of a submission, and add any that are missing.
+    """Return the rows of a submission; add those that are missing.
 
-    We add the rows here because nbgrader's own methods commit each row separately.
+    nbgrader's own methods are not used, because they commit each row separately.
     """
     assignment = session.query(Assignment).filter_by(name=submission.slug).first()
     notebooks = assignment.notebooks if assignment else []
@@ -185,11 +185,11 @@ def _find_or_add(
 def _write_cells(
     session: Session, own: SubmittedNotebook, notebook: NotebookNode, same: set[str]
 ) -> None:
-    """Write the cells' scores and comments into their rows.
+    """Write the cells' scores and comments into the gradebook's rows.
 
-    The gradebook's points and checksums are also copied into the cells, because the
-    checksum identifies an untouched answer. The gradebook has only the checksums of the
-    English cells, so a notebook in another language brings its own.
+    The gradebook's points and checksums are also copied into the cells, because
+    nbgrader detects an unchanged answer by its checksum. The gradebook contains only
+    the checksums of the English cells, so a notebook in another language uses its own.
     """
     grades = {grade.cell.name: grade for grade in own.grades}
     comments = {comment.cell.name: comment for comment in own.comments}
@@ -214,10 +214,10 @@ def _write_cells(
 
 
 def _write_score(grade: Grade, cell: NotebookNode, is_same: bool) -> None:
-    """Write a cell's automatic score, and whether a human must review it.
+    """Write a cell's automatic score, and whether a person must review it.
 
-    If the answer is unchanged, a written part keeps its score. If the automatic score
-    is unchanged too, a human need not review it again.
+    If the answer is unchanged, a written answer keeps its score. If the automatic score
+    is also unchanged, no new review is needed.
     """
     if grade.cell.max_score != cell.metadata.nbgrader["points"]:
         cell.metadata.nbgrader["points"] = grade.cell.max_score
@@ -236,16 +236,16 @@ def _require_known(name: str, rows: Mapping[str, Any]) -> None:
 
 
 def _answers_file(root: Path, submission: Submission) -> Path:
-    """Return the path of the file that records a student's answers at grading."""
+    """Return the path of the file that records a student's answers when graded."""
     student = hashlib.sha256(submission.student.encode()).hexdigest()
     return root / ANSWERS / submission.slug / f"{student}.json"
 
 
 def _answers_in(notebook: NotebookNode) -> dict[str, str]:
-    """Return, for each graded cell, a digest of everything on which its score depends.
+    """For each graded cell, return a digest of everything that affects its score.
 
-    The score of a written answer depends on its text and pictures, and every other
-    score on all code.
+    The score of a written answer depends on its text and pictures. Every other score
+    depends on all code in the notebook.
     """
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     return {
@@ -286,7 +286,7 @@ def find_submission(
 
 
 def marks_of(session: Session, slug: str, student: str) -> Marks:
-    """Read the marks of a student's submission of a unit."""
+    """Read the marks of a student's submission for a unit."""
     found = find_submission(session, slug, student)
     return marks_in(found) if found else Marks()
 
@@ -336,7 +336,7 @@ def _score(grade: Grade) -> float:
 
 
 def scores_in_gradebook(db_url: str, slug: str) -> dict[str, float]:
-    """Return each student's score of a unit from the gradebook."""
+    """Return each student's score for a unit from the gradebook."""
     with Gradebook(db_url) as gradebook:
         submissions = gradebook.assignment_submissions(slug)
         return {item.student.id: item.score for item in submissions}

@@ -1,7 +1,7 @@
-"""Parse a student's notebook: find what it defines, imports and uses.
+"""Parse a student's notebook to find the names that it defines, imports and uses.
 
 Nothing is executed. Cells are read as IPython reads them: `!cmd`, `len?` and `%magic`
-become calls, and the body of `%%time` is code. A cell that still is not Python is
+become calls, and the body of `%%time` is code. A cell that is still not valid Python is
 left out.
 """
 
@@ -15,9 +15,9 @@ RUN_THEIR_CELL = {
     "%%time",
     "%%capture",
     "%%prun",
-}  # these magics run their cell as code, with the notebook's names
+}  # these magics run the cell as code in the notebook's namespace
 MOST_TO_TRANSFORM = 200_000  # characters times non-Python lines; takes about 1 s
-SHORT_CELL = 4_000  # characters; a cell's tree takes some 300 times its memory
+SHORT_CELL = 4_000  # characters; a cell's tree needs about 300 times the cell's memory
 READ_CELLS = 64
 DEFINES = re.compile(r"(?m)^(?:async )?(?:def|class) +(\w+)")
 
@@ -27,12 +27,13 @@ class Program:
     """Hold the cells of a notebook as one program.
 
     Attributes:
-        definitions: top-level name to its last definition.
-        sources: top-level name to the source text of that definition.
-        imports: local name to the dotted name that it was imported from.
-        others: top-level name to the other statements that affect its behaviour:
-            earlier definitions that may still be in use, and attributes set later.
-        files: the modules and packages that cells write next to the notebook.
+        definitions: maps a top-level name to its last definition.
+        sources: maps a top-level name to the source text of this definition.
+        imports: maps a local name to the dotted name from which it was imported.
+        others: maps a top-level name to the other statements that affect its behaviour:
+            earlier definitions that may still be used, and attributes that are set
+            later.
+        files: the modules and packages that cells write into the notebook's folder.
     """
 
     definitions: dict[str, ast.stmt] = field(default_factory=dict)
@@ -50,7 +51,7 @@ class Program:
 def read_program(cells: Sequence[str]) -> Program:
     """Parse the code cells in order; a later definition replaces an earlier one."""
     program = Program()
-    held: set[str] = set()  # names that an assignment has mentioned so far
+    held: set[str] = set()  # names that assignments have used so far
     for source in cells:
         text, tree = read_cell(source)
         lines = text.split("\n")
@@ -75,7 +76,7 @@ def read_program(cells: Sequence[str]) -> Program:
 
 
 def _held_by(node: ast.AST) -> list[str]:
-    """Return the names whose current values an assignment may keep."""
+    """Return the names whose current values an assignment may store."""
     value = node.value if isinstance(node, ast.Assign) else None
     return [n.id for n in ast.walk(value) if isinstance(n, ast.Name)] if value else []
 
@@ -91,7 +92,7 @@ def _written_file(source: str) -> tuple[str, ast.Module | None]:
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements that run at the top level, also those in `if` or `try`."""
+    """Yield the statements that run at the top level, also within `if` or `try`."""
     waiting = list(reversed(body))
     while waiting:
         node = waiting.pop()
@@ -105,7 +106,7 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _also_bound(node: ast.AST) -> list[str]:
-    """Return the names that an annotated or a tuple assignment defines."""
+    """Return the names that an annotated assignment or a tuple assignment defines."""
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return [node.target.id]
     targets = node.targets if isinstance(node, ast.Assign) else []
@@ -125,16 +126,16 @@ def _changed_by(node: ast.AST) -> list[str]:
 
 
 def _segment(lines: list[str], node: ast.stmt) -> str:
-    """Return the source lines of a statement, without the indent of the first."""
+    """Return the source lines of a statement; the first line is not indented."""
     own = lines[node.lineno - 1 : node.end_lineno]
     return "\n".join(own).strip()
 
 
 def parse_cell(source: str) -> ast.Module | None:
-    """Parse one cell, or return None if it is not Python.
+    """Parse one cell; return None if it is not valid Python.
 
-    A cell that starts with an indent gives None although IPython would run it, because
-    it is the second half of a split cell.
+    Also return None for a cell that starts with an indent, although IPython would run
+    it, because it is the second half of a split cell.
     """
     first = next((line for line in source.splitlines() if line.strip()), "")
     if first[:1].isspace() and not first.lstrip().startswith("%"):
@@ -143,15 +144,15 @@ def parse_cell(source: str) -> ast.Module | None:
 
 
 def names_in_text(source: str) -> list[str]:
-    """Return the functions and classes that a cell defines, even if it is no Python."""
+    """Return the functions and classes that a cell defines, even in broken code."""
     return DEFINES.findall(source)
 
 
 def read_cell(source: str) -> tuple[str, ast.Module | None]:
-    """Return a cell as Python text, and its tree or None if it is not Python.
+    """Return a cell as Python text, and its tree, or None if it is not Python.
 
-    If IPython's transformation fails or would take too long, lines that are not Python
-    become empty. Callers share the trees, so they must not change them.
+    If IPython's transformation fails or would take too long, magics and shell commands
+    become empty lines. Callers share the trees, so they must not change them.
     """
     return _read_short(source) if len(source) <= SHORT_CELL else _read(source)
 
@@ -175,8 +176,8 @@ _read_short = lru_cache(READ_CELLS)(_read)
 
 
 def _transformed(source: str) -> str:
-    """Return a cell as IPython transforms it, or unchanged if that takes too long."""
-    from IPython.core.inputtransformer2 import TransformerManager  # slow to import
+    """Return a cell as IPython transforms it, or unchanged if this would be slow."""
+    from IPython.core.inputtransformer2 import TransformerManager  # a slow import
 
     lines = [line.strip() for line in source.splitlines()]
     passes = sum(("%" in line) or ("!" in line) or ("?" in line) for line in lines)
@@ -189,7 +190,7 @@ def _transformed(source: str) -> str:
 
 
 def _blanked(source: str) -> str:
-    """Return a cell with its magics and shell commands replaced by empty lines."""
+    """Return a cell in which magics and shell commands are empty lines."""
     lines = source.splitlines()
     return "\n".join("" if one.lstrip()[:1] in ("%", "!") else one for one in lines)
 

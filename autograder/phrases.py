@@ -1,8 +1,8 @@
-"""Keep texts together with their templates, so that they can be translated later.
+"""Store texts together with their templates, so that they can be translated later.
 
-The grader writes English, but a feedback page may be Korean. A `Phrase` is therefore an
-English text that keeps its template and the values of the fields. The translation is
-found by the template, and each value is translated too.
+The grader writes English, but a feedback page may be in Korean. A `Phrase` is therefore
+an English text that also stores its template and the values of the fields. The template
+is the key to its translation, and each value is also translated.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from typing import Any, Self
 
 FIELD = re.compile(r"(?<!\{)\{(\w+)\}")
 WORD = re.compile(r"[A-Za-z]{2}")
-QUOTED = ("quoted", "code")  # fields with a student's own words, never translated
-TEMPLATES = "templates"  # the key of a record's templates and fields
+QUOTED = ("quoted", "code")  # fields with a student's own text, never translated
+TEMPLATES = "templates"  # the key for a record's templates and fields
 
 
 class Phrase(str):
-    """Hold an English text with its template and the values of the template's fields.
+    """Hold an English text with its template and the values of the fields.
 
     `Phrase("{what} should be {wanted}.", "the output", "a tensor")` assigns the values
-    to the fields in the order in which the template names them. A field that occurs
-    twice has one value. A value is another phrase, a text of the catalogues, or a name,
-    number or shape that is the same in every language.
+    to the fields in their order in the template. A field that occurs twice gets only
+    one value. A value is another phrase, a text in the catalogues, or a name, number or
+    shape that is the same in every language.
 
     Attributes:
-        template: the English template, the key in the catalogues.
+        template: the English template, which is the key in the catalogues.
         fields: the value of each field.
     """
 
@@ -47,13 +47,13 @@ class Phrase(str):
 
     @classmethod
     def of(cls, text: str, template: str, fields: Mapping[str, str]) -> Self:
-        """Return a phrase whose text is already complete."""
+        """Return a phrase whose text is already filled in."""
         made = super().__new__(cls, text)
         made.template, made.fields = template, fields
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Keep template and fields in copies, including those in another process."""
+        """Keep template and fields in copies, including copies in other processes."""
         return Phrase.of, (str(self), self.template, self.fields)
 
 
@@ -77,9 +77,9 @@ def series(texts: Sequence[str]) -> str:
 
 
 def translated(text: str, table: Mapping[str, str]) -> str:
-    """Translate a text with a table of English texts and their translations.
+    """Translate a text with a table that maps English texts to translations.
 
-    If a template contains words and is not in the table, the whole text stays in
+    If a template contains words but is not in the table, the whole text stays in
     English.
     """
     if not isinstance(text, Phrase):
@@ -99,7 +99,7 @@ def translated(text: str, table: Mapping[str, str]) -> str:
 
 
 def with_templates(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record for JSON that also keeps the templates of its phrases."""
+    """Return a record for JSON in which the templates of its phrases are stored."""
     found = {
         str(one): [one.template, {name: str(v) for name, v in one.fields.items()}]
         for one in _phrases_in(dict(record))
@@ -109,7 +109,7 @@ def with_templates(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def restored(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the texts of a record from JSON back into phrases."""
+    """Convert the texts of a record from JSON back to phrases."""
     templates = record.get(TEMPLATES, {})
 
     def restore(value: Any) -> Any:
@@ -128,7 +128,7 @@ def restored(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _phrases_in(value: Any) -> Iterator[Phrase]:
-    """Yield the phrases of a record, and those in their fields."""
+    """Yield the phrases in a record and in the fields of its phrases."""
     if isinstance(value, Phrase):
         yield value
         value = value.fields

@@ -1,7 +1,7 @@
 """Make Python collect garbage less often; import this module first.
 
-Imports create hundreds of thousands of objects that stay. Searching them for garbage
-again and again takes a quarter of the start-up time of a command.
+Imports create hundreds of thousands of objects that are never garbage. If Python
+repeatedly searches them for garbage, this takes a quarter of a command's start-up time.
 """
 
 import gc

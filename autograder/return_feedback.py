@@ -1,4 +1,4 @@
-"""Find each student's feedback page and platform names, and write archives.
+"""Find each student's feedback page and names on the platforms; write archives.
 
 `platforms/` writes the files for Moodle, Canvas, nbgrader's exchange or a mail merge.
 """
@@ -24,16 +24,16 @@ NOT_FROM = "not collected from an archive of {platform}"
 
 @dataclass(frozen=True)
 class Page:
-    """Describe one student's feedback.
+    """Describe the feedback for one student.
 
     Attributes:
         student: nbgrader's id.
         slug: the slug of the unit.
         path: the feedback page.
         graded: the graded notebook.
-        source: the name of the submission when it was collected; "" if unknown.
-        email: the e-mail address; "" if unknown.
-        name: first and last name; "" if unknown.
+        source: the path of the submission when it was collected, or "" if unknown.
+        email: the e-mail address, or "" if unknown.
+        name: first and last name, or "" if unknown.
     """
 
     student: str
@@ -46,7 +46,7 @@ class Page:
 
     @property
     def moodle_folder(self) -> str:
-        """Return the submission's folder from Moodle, or "" for other platforms."""
+        """Return the submission's folder name from Moodle, or "" if not from Moodle."""
         found = self._named(MOODLE)
         return found.string[: found.start("rest")] if found else ""
 
@@ -57,7 +57,7 @@ class Page:
         return found.string if found else ""
 
     def _named(self, *patterns: re.Pattern[str]) -> re.Match[str] | None:
-        """Return the outermost part of the source path that a platform named."""
+        """Match the outermost platform name in the path with one of `patterns`."""
         names = (match_platform(part) for part in self.source.split("/"))
         outermost = next(filter(None, names), None)
         return outermost if outermost and outermost.re in patterns else None
@@ -69,8 +69,8 @@ class Returned:
 
     Attributes:
         place: the file or folder that was written.
-        students: the students whose feedback is in it.
-        left_out: each other student, with the reason.
+        students: the students whose feedback was written.
+        left_out: maps each other student to the reason.
     """
 
     place: Path
@@ -79,7 +79,7 @@ class Returned:
 
 
 def pages_of(folder: ClassFolder, slug: str) -> Iterator[Page]:
-    """Yield a page for each student of a unit, whether or not its file exists."""
+    """Yield a page for each student of a unit, even if its file does not exist."""
     submitted = folder.root / folder.coursedir.submitted_directory
     with Gradebook(folder.db_url) as gradebook:
         for item in folder.submissions(slug):
@@ -109,7 +109,7 @@ def write_zip(
     platform: str,
     entry_of: Callable[[Page], tuple[str, bytes] | None],
 ) -> Returned:
-    """Write an archive with one entry for each page that the platform accepts."""
+    """Write an archive with an entry for each page that belongs to the platform."""
     pages = list(pages)
     done = Returned(folder / f"{pages[0].slug}-{platform.lower()}.zip")
     folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def write_zip(
             if not page.path.is_file():
                 done.left_out[page.student] = NOT_GRADED
             elif entry := entry_of(page):
-                if entry[0] not in names:  # a team shares one entry
+                if entry[0] not in names:  # the members of a team share an entry
                     archive.writestr(*entry)
                     names.add(entry[0])
                 done.students.append(page.student)

@@ -1,4 +1,4 @@
-"""Report which scores a command has changed, by how much, and why."""
+"""Report which scores a command has changed, by how much and why."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from autograder.sandbox.safe_cells import as_csv
 from autograder.unit import CHECK_SUFFIX
 
 TEMPLATES = Path(__file__).with_name("pages") / "score_changes"
-NAMED = 3  # exercises in a cause
+NAMED = 3  # maximum number of exercises in a cause
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class ScoreChange:
 
     Attributes:
         student: the student's id.
-        before: the points before, minus the late penalty.
-        after: the points now, minus the late penalty.
-        cause: the changed parts, in words.
+        before: the earlier points, minus the late penalty.
+        after: the current points, minus the late penalty.
+        cause: the parts of the score that changed, in words.
     """
 
     student: str
@@ -41,7 +41,7 @@ class ScoreChange:
 
 
 def marks_of_class(folder: ClassFolder, slug: str) -> dict[str, Marks]:
-    """Read the marks of all students whose work on a unit was graded before."""
+    """Read the marks of all students whose work on a unit has been graded."""
     with_rows = selectinload(SubmittedAssignment.notebooks)
     with open_session(folder.db_url) as session:
         rows = session.query(SubmittedAssignment).join(Assignment)
@@ -62,7 +62,7 @@ def marks_of_class(folder: ClassFolder, slug: str) -> dict[str, Marks]:
 def score_changes(
     before: Mapping[str, Marks], after: Mapping[str, Marks]
 ) -> list[ScoreChange]:
-    """Compare the marks of a class, except for students without earlier marks."""
+    """Compare the marks of a class; ignore students without earlier marks."""
     return [
         ScoreChange(student, old.score, new.score, _cause(old, new))
         for student, old in sorted(before.items())
@@ -72,7 +72,7 @@ def score_changes(
 
 
 def _cause(old: Marks, new: Marks) -> str:
-    """Name the changed points: from checks, by hand, or the late penalty."""
+    """Name the points that changed: from checks, by hand, or the late penalty."""
     if not new.scores:
         return "no longer graded"
     changed = [name for name in new.scores if new.scores[name] != old.scores.get(name)]
@@ -94,7 +94,7 @@ def _names(cells: list[str]) -> str:
 
 
 def sentence_about(slug: str, changes: list[ScoreChange], is_dry: bool = False) -> str:
-    """Return the number of changed scores, the largest change and its cause."""
+    """State the number of changed scores, the largest change and its cause."""
     most = max(changes, key=lambda one: abs(one.after - one.before))
     lower = sum(one.after < one.before for one in changes)
     counts = {"higher": len(changes) - lower, "lower": lower}
@@ -113,14 +113,14 @@ def sentence_about(slug: str, changes: list[ScoreChange], is_dry: bool = False) 
 def changes_shown(
     folder: ClassFolder, slug: str, say: Callable[[str], None], is_dry: bool = False
 ) -> Iterator[None]:
-    """Print which scores of a unit the `with` block has changed, if any.
+    """Print which scores of a unit the `with` block has changed.
 
     Args:
         folder: the class.
         slug: the slug of the unit.
-        say: prints a line.
-        is_dry: whether the class is a copy. Then all changes are printed, and none is
-            written into files.
+        say: a function that prints a line.
+        is_dry: whether the class is a copy. In this case, all changes are printed, and
+            no files are written.
     """
     before = marks_of_class(folder, slug)
     yield
@@ -136,9 +136,9 @@ def changes_shown(
 
 
 def write_changes(folder: ClassFolder, slug: str, changes: list[ScoreChange]) -> Path:
-    """Write a page and a CSV file of all changes, and return the page's path.
+    """Write a page and a CSV file with all changes, and return the page's path.
 
-    Each command's files get a new number, so that no file is overwritten.
+    The files of each command get a new number, so that no file is overwritten.
     """
     home = grading_folder(folder.root) / "changes"
     number = 1 + sum(1 for _ in home.glob(f"{slug}-*.csv"))

@@ -1,4 +1,4 @@
-"""Read a unit's checks, points and released notebook, for grading submissions."""
+"""Read a unit's checks, points and released notebook to grade submissions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,16 +15,19 @@ NOT_RUN_GRADE_IDS = ("hand-in",)
 
 @dataclass(frozen=True)
 class GradedUnit:
-    """Hold a unit as the grader uses it.
+    """Hold the data of a unit that the grader needs.
 
     Attributes:
-        slug: such as `04_attention`; nbgrader's assignment and notebook name.
-        checks_file: the hidden checks.
-        points: exercise to points of its graded cell, in the notebook's order.
+        slug: the name of nbgrader's assignment and of the notebook, such as
+            `04_attention`.
+        checks_file: the path of the hidden checks.
+        points: maps each exercise to the points of its graded cell, in the notebook's
+            order.
         released: the notebook that students receive.
-        kit: the notebook's folder, which holds the `transformer` that it may import.
-        answers: exercise to the course's own answer, in the notebook's order.
-        draw_number: the number that seeds the inputs of the checks.
+        kit: the notebook's folder, which contains the package `transformer` that it may
+            import.
+        answers: maps each exercise to the course's own answer, in the notebook's order.
+        draw_number: a number from which the seed of the checks' inputs is derived.
     """
 
     slug: str
@@ -38,10 +41,10 @@ class GradedUnit:
 
 @dataclass(frozen=True)
 class OurAnswer:
-    """Hold the course's answer to an exercise, and its place in a student's notebook.
+    """Hold the course's answer to an exercise, and where it belongs in a notebook.
 
     Attributes:
-        place: the index of the student's cell among the cells that run.
+        place: the index of the answer cell among the cells that run.
         source: the source of the course's answer.
         end: how many cells run before the exercise's check.
     """
@@ -53,7 +56,7 @@ class OurAnswer:
 
 @dataclass(frozen=True)
 class Submission:
-    """Identify one student's notebook of one unit."""
+    """Identify one student's notebook for one unit."""
 
     student: str
     slug: str
@@ -61,7 +64,7 @@ class Submission:
 
     @property
     def is_in_linked_folder(self) -> bool:
-        """Return whether the student's folder or a folder in it is a symbolic link."""
+        """Return whether one of the folders around the notebook is a symbolic link."""
         for folder in self.path.parents:
             if folder.is_symlink():
                 return True
@@ -71,18 +74,18 @@ class Submission:
 
 
 def course_of(root: Path | None = None) -> Course:
-    """Read the course under `root`, or this repository's course if `root` has none."""
+    """Read the course under `root`, or this repository's course if there is none."""
     if root is not None and (root / "autograder" / "course.toml").is_file():
         return load_course(root)
     return load_course()
 
 
 def graded_unit(slug: str, root: Path | None = None) -> GradedUnit:
-    """Collect everything that grading needs of a unit.
+    """Collect all data of a unit that grading needs.
 
     Args:
         slug: the unit's number, topic or slug.
-        root: the course's folder; by default this repository.
+        root: the course's folder. The default is this repository.
 
     Raises:
         FileNotFoundError: if the unit's notebooks have not been made yet.
@@ -112,7 +115,7 @@ def _notebook(path: Path) -> NotebookNode:
 
 
 def answers_in(notebook: NotebookNode, exercises: Iterable[str]) -> dict[str, str]:
-    """Return the source of each exercise's answer cell, in the notebook's order."""
+    """Return the source of each exercise's answer cell in the notebook's order."""
     found = {_grade_id(cell): cell.source for cell in notebook.cells if _is_code(cell)}
     return {name: found[name] for name in exercises if name in found}
 
@@ -157,7 +160,7 @@ def points_told(notebook: NotebookNode) -> float:
 
 
 def is_graded_code(cell: NotebookNode) -> bool:
-    """Return whether hidden checks decide the cell's points."""
+    """Return whether hidden checks determine the points of a cell."""
     details = cell.metadata.get("nbgrader", {})
     graded = details.get("grade") and not details.get("solution")
     return cell.cell_type == "code" and bool(graded)
@@ -166,8 +169,7 @@ def is_graded_code(cell: NotebookNode) -> bool:
 def is_run(cell: NotebookNode) -> bool:
     """Return whether grading executes a cell.
 
-    Grading does not execute graded cells, our demonstrations or the cell that makes the
-    file to hand in.
+    Grading does not execute graded cells, demos and the hand-in cell.
     """
     if not _is_code(cell) or is_graded_code(cell):
         return False
@@ -191,7 +193,7 @@ def cells_to_run(notebook: NotebookNode) -> list[str]:
 def our_answers(
     answers: Mapping[str, str], notebook: NotebookNode
 ) -> dict[str, OurAnswer]:
-    """Find the cells of `notebook` that correspond to the course's `answers`."""
+    """Return each of the course's `answers` with its position in `notebook`."""
     places: dict[str | None, int] = {}
     ends: dict[str, int] = {}
     count = 0

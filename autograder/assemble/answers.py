@@ -1,4 +1,4 @@
-"""Read the answer of an exercise from the package, as source text with markers."""
+"""Read the answer to an exercise from the package, as source with markers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from autograder.course import Course
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: its module and file, and the marked bodies that students write."""
+    """Hold an answer: its module, its file and the marked bodies students write."""
 
     module: str
     name: str
@@ -27,7 +27,7 @@ class Answer:
 
 
 def answer_source(answers: Sequence[Answer]) -> str:
-    """Return the source of the answers, with each function and class once.
+    """Return the source of the answers, with each function and class only once.
 
     Raises:
         Complaint: if a class has a marked method that no answer names.
@@ -71,7 +71,7 @@ def find_answer(course: Course, path: str) -> Answer:
 
 
 def _split(course: Course, path: str) -> tuple[str, Path, list[str]]:
-    """Split a dotted path into the module, its file, and the names in it."""
+    """Split a dotted path into a module, the module's file and the names in it."""
     package, *parts = path.split(".")
     for length in range(len(parts), 0, -1):
         base = course.package_dir.joinpath(*parts[:length])

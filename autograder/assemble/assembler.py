@@ -1,4 +1,4 @@
-"""Make answer notebooks, released notebooks and kits from the masters."""
+"""Make answer notebooks, released notebooks and kits from the master files."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from autograder.assemble.release import release
 from autograder.assemble.translation import has_translation, translate_release
 from autograder.course import TRANSLATIONS, Course, Unit
 
-LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # made by Python and Jupyter
+LEFT_BEHIND = ("__pycache__", ".ipynb_checkpoints")  # created by Python and Jupyter
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """The result of assembling."""
+    """Hold the result of assembling units."""
 
     units: tuple[Unit, ...]
     changed: tuple[str, ...]
@@ -30,11 +30,11 @@ class Assembled:
 def assemble(
     course: Course, units: Sequence[Unit] = (), *, install: bool = True
 ) -> Assembled:
-    """Assemble the given units, by default all units with a master.
+    """Assemble the given units, or by default all units that have a master.
 
-    Everything is built in a temporary folder first, so that no file of the course has
-    changed after an error. Without `install`, no file is changed, and `changed` lists
-    the files that would change.
+    Everything is first built in a temporary folder, so that an error leaves all files
+    of the course unchanged. If `install` is False, no file is changed, and `changed`
+    lists the files that would change.
 
     Raises:
         AssemblyError: with a list of the problems in all masters.
@@ -81,7 +81,7 @@ def _require_master(course: Course, unit: Unit) -> None:
 
 
 def _stray_files(course: Course) -> Iterator[Problem]:
-    """Yield folders without a unit, and files that nbgrader would publish."""
+    """Report folders that belong to no unit and files that nbgrader would publish."""
     slugs = {unit.slug for unit in course.units}
     for path in sorted((course.root / "solutions" / "notebooks").glob("*/*")):
         where = path.relative_to(course.root).as_posix()
@@ -103,7 +103,7 @@ def _build(course: Course, unit: Unit, made: AnswerNotebook, folder: Path) -> No
 
 
 def _outdated(course: Course, unit: Unit, folder: Path) -> Iterator[tuple[Path, Path]]:
-    """Yield the built files that differ from those in the course."""
+    """Yield the built files that differ from the files in the course."""
     translated = [
         course.translated_notebook(unit, language).parent
         for language in TRANSLATIONS
@@ -130,7 +130,7 @@ def _replace(built: Path, target: Path, old: Path) -> None:
 
 
 def _same(built: Path, target: Path) -> bool:
-    """Compare two files or folders by content."""
+    """Return whether two files or folders have the same content."""
     if not (built.is_dir() and target.is_dir()):
         both = built.is_file() and target.is_file()
         return both and filecmp.cmp(built, target, shallow=False)
@@ -143,7 +143,7 @@ def _same(built: Path, target: Path) -> bool:
 
 
 def _kept(folder: Path) -> Iterator[Path]:
-    """Yield a folder's contents, without the folders that Python and Jupyter make."""
+    """Yield a folder's contents, except the folders that Python and Jupyter create."""
     for path in folder.rglob("*"):
         if not set(LEFT_BEHIND) & set(path.relative_to(folder).parts):
             yield path

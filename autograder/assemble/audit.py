@@ -1,4 +1,4 @@
-"""Search a release for text that must not be in it: answers, hidden checks, masters."""
+"""Search a release for private text: answers, hidden checks and master files."""
 
 from __future__ import annotations
 

@@ -1,20 +1,20 @@
-"""The short form in which masters state a cell's role in the notebook.
+"""Read the options with which a master states the role of each cell.
 
-`solutions/notebooks/README.md` describes the form for authors. One option states the
+`solutions/notebooks/README.md` describes the options for authors. One option states the
 cell's role and its name:
 
 | option     | part of the cell                    | nbgrader                      |
-|------------|-------------------------------------|-------------------------------|
-| `setup`    | finds the kit, fetches it on Colab  | read-only, `grade_id` setup   |
-| `exercise` | answer: code the student writes     | solution, `grade_id` = name   |
-| `check`    | visible check of an exercise        | grade, `grade_id` = name-check|
-| `written`  | text answer graded by hand          | grade and solution            |
-| `task`     | task graded by hand                 | task                          |
-| `readonly` | restored before grading             | read-only, `grade_id` = name  |
-| `demo`     | shows the student's code at work    | none; tag `demo`              |
-| `hand-in`  | makes the file to hand in           | read-only, `grade_id` hand-in |
+|------------|-------------------------------------|-------------------------------| |
+`setup`    | finds the kit, fetches it on Colab  | read-only, `grade_id` setup   | |
+`exercise` | answer: code the student writes     | solution, `grade_id` = name   | |
+`check`    | visible check of an exercise        | grade, `grade_id` = name-check| |
+`written`  | text answer graded by hand          | grade and solution            | |
+`task`     | task graded by hand                 | task                          | |
+`readonly` | restored before grading             | read-only, `grade_id` = name  | |
+`demo`     | shows the student's code at work    | none; tag `demo`              | |
+`hand-in`  | makes the file to hand in           | read-only, `grade_id` hand-in |
 
-A cell with nbgrader's own `nbgrader` dictionary gets the role that it describes.
+If a cell has nbgrader's own dictionary `nbgrader`, the dictionary determines the role.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ UNNAMED_ROLES = ("setup", "demo", "hand-in")
 OWN_OPTIONS = ("answer", "points", "difficulty", "minutes", "id", "nbgrader")
 PASSED_ON = ("tags", "cellView", "jupyter", "colab", "editable", "deletable")
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-LONGEST_NAME = 58  # a cell id has at most 64 characters, and "-check" is six
+LONGEST_NAME = 58  # a cell id has at most 64 characters, and "-check" has six
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a master with its role in the notebook."""
+    """Hold a cell of a master and its role in the notebook."""
 
     role: str
     cell_type: str
@@ -57,7 +57,7 @@ class Cell:
 
     @property
     def grade_id(self) -> str | None:
-        """Return nbgrader's name of the cell, or None if it has none."""
+        """Return nbgrader's name for the cell, or None if it has no such name."""
         if self.role in ("plain", "demo"):
             return None
         if self.role in ("setup", "hand-in"):
@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """Return the cell's name for a message."""
+        """Return a name for the cell that can be used in a message."""
         if self.grade_id:
             return f"cell '{self.grade_id}'"
         first = self.source.strip().split("\n")[0]
@@ -74,10 +74,10 @@ class Cell:
 
 
 def read_cell(cell: MasterCell) -> Cell:
-    """Find the role of a cell of a master.
+    """Determine the role of a cell in a master.
 
     Raises:
-        Complaint: if its options are unknown, contradict each other or are missing.
+        Complaint: if its options are unknown, contradictory or incomplete.
     """
     options = dict(cell.options)
     if "nbgrader" in options:

@@ -1,7 +1,7 @@
-"""Fill in the facts of a unit, and the cells that all notebooks share.
+"""Fill in a unit's data and the cells that are the same in all notebooks.
 
-Placeholders `{{ … }}` in Markdown cells are replaced by facts. The set-up and the
-hand-in cells come from templates.
+Placeholders `{{ … }}` in Markdown cells are replaced with data of the unit. The set-up
+cell and the hand-in cell come from templates.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _of_exercise(name: str, cells: Sequence[Cell]) -> str:
 
 
 def fixed_source(role: str, course: Course, unit: Unit) -> str:
-    """Return the source of the set-up or the hand-in cell of a unit."""
+    """Return the source of a unit's set-up cell or hand-in cell."""
     text = (TEMPLATES / FILES[role]).read_text(encoding="utf-8")
     packages = course.packages_of(unit).items()
     lines = [f'    "{name}": "{use}",' for name, use in packages]
@@ -82,6 +82,6 @@ def fixed_source(role: str, course: Course, unit: Unit) -> str:
         "branch": course.branch,
         "package": course.package,
     }
-    _, _, code = text.partition("\n\n")  # only authors need the docstring
+    _, _, code = text.partition("\n\n")  # drop the docstring, which is for authors
     code = code.replace("    # @packages@", "\n".join(lines))
     return re.sub(r"@(\w+)@", lambda match: names[match[1]], code).strip()

@@ -1,4 +1,4 @@
-"""Give every cell an id that is the same on each run and on each machine."""
+"""Give every cell an id that is the same in each run and on each machine."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from autograder.assemble.cells import Cell
 from autograder.assemble.problems import Complaint
 
 LONGEST_SLUG = 40
-CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # allowed by notebook format 4.5
+CELL_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # the form that notebook format 4.5 allows
 
 
 def cell_ids(cells: Sequence[Cell]) -> list[str]:
-    """Return the ids of the cells: their `grade_id`, their own, or a slug of the text.
+    """Return the ids of the cells: the `grade_id`, the author's id, or a slug.
 
     Raises:
-        Complaint: if the notebook format does not allow an id, or an id occurs twice.
+        Complaint: if the notebook format does not allow an id, or if an id occurs
+            twice.
     """
     fixed = [cell.grade_id or cell.cell_id for cell in cells]
     given = [one for one in fixed if one is not None]
@@ -36,7 +37,7 @@ def cell_ids(cells: Sequence[Cell]) -> list[str]:
 
 
 def slug(text: str) -> str:
-    """Make a slug from the first heading, or else from the first line."""
+    """Make a slug from the first heading, or from the first line if there is none."""
     lines = [line.strip() for line in text.strip().split("\n")]
     heading = next((line for line in lines if re.match(r"#{1,6} \S", line)), lines[0])
     plain = unicodedata.normalize("NFKD", heading).encode("ascii", "ignore").decode()
@@ -47,7 +48,7 @@ def slug(text: str) -> str:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """Add a number to an id that is taken, and record the new id as taken."""
+    """If an id is already used, add a number; record the result as used."""
     found, number = wanted, 1
     while found in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""Find the modules that a Python file imports, without running it."""
+"""Find the modules that a Python file imports without running the file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 
 def imported_names(path: Path, package: Sequence[str]) -> set[str]:
-    """Return dotted names of a file's imports; `from a import b` gives `a` and `a.b`.
+    """Return the names that a file imports; `from a import b` gives `a` and `a.b`.
 
     Args:
         path: the file.
-        package: the names of its parent packages, for resolving relative imports.
+        package: the names of the parent packages, which relative imports need.
     """
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,8 +1,8 @@
-"""Choose the part of the package that students of a unit receive.
+"""Select the part of the package that the students of a unit receive.
 
 The kit of unit N contains the modules that its notebook imports, directly or
-indirectly. It never contains modules that students write in unit N or later, the
-command line, or a solution marker. It also contains the module that explains errors,
+indirectly. It never contains the command line, solution markers, or modules that
+students write in unit N or later. It also contains the module that explains errors,
 which is not part of the package.
 """
 
@@ -30,7 +30,7 @@ IGNORED = ("__pycache__", ".ipynb_checkpoints")
 
 
 def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the content of a unit's kit, by path in the notebook's folder."""
+    """Return the files of a unit's kit, by their paths in the notebook's folder."""
     given = kit_modules(course, unit)
     files = {}
     for path, module in _files(course):
@@ -43,7 +43,7 @@ def kit_files(course: Course, unit: Unit) -> dict[str, bytes]:
 
 
 def _explained_errors(course: Course) -> dict[str, bytes]:
-    """Return the module that explains errors, and its sentences in other languages."""
+    """Return the module that explains errors, and the translations of its sentences."""
     files = {f"{course.package}/{MODULE.name}": MODULE.read_bytes()}
     for language in TRANSLATIONS:
         table = translations(locale_of(course, language) / ERRORS)
@@ -55,7 +55,7 @@ def _explained_errors(course: Course) -> dict[str, bytes]:
 
 
 def kit_modules(course: Course, unit: Unit) -> frozenset[str]:
-    """Return the modules of a unit's kit without the package name: `data.grammar`."""
+    """Return the names of a unit's kit modules within the package: `data.grammar`."""
     modules = {module: path for path, module in _files(course) if path.suffix == ".py"}
     imports = {
         module: _imports(course, module, path, frozenset(modules))
@@ -71,7 +71,7 @@ def kit_modules(course: Course, unit: Unit) -> frozenset[str]:
 
 
 def _asked_for(course: Course, unit: Unit) -> frozenset[str]:
-    """Return the modules that the master of a unit imports from the package."""
+    """Return the modules of the package that a unit's master imports."""
     found: set[str] = set()
     if not course.master(unit).exists():
         return frozenset()
@@ -90,7 +90,7 @@ def _withheld(course: Course, unit: Unit, module: str) -> bool:
 
 
 def _files(course: Course) -> Iterator[tuple[Path, str]]:
-    """Yield each file of the package with its module, or its folder for a data file."""
+    """Yield each file of the package with its module; for a data file, the folder."""
     for path in sorted(course.package_dir.rglob("*")):
         parts = path.relative_to(course.package_dir).with_suffix("").parts
         if path.is_file() and not set(IGNORED) & set(parts) and path.suffix != ".pyc":
@@ -115,7 +115,7 @@ def _imports(
 
 
 def _inside(course: Course, names: set[str]) -> frozenset[str]:
-    """Return the package's modules among dotted names, with their parent packages."""
+    """Return those dotted names that are in the package, and their parents."""
     return frozenset(
         ".".join(name.split(".")[1:length])
         for name in names

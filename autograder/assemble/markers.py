@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.assemble.problems import Complaint
 
 SOLUTION_BEGINS, SOLUTION_ENDS = "BEGIN SOLUTION", "END SOLUTION"
-BEGIN, END = f"### {SOLUTION_BEGINS}", f"### {SOLUTION_ENDS}"  # in code
+BEGIN, END = f"### {SOLUTION_BEGINS}", f"### {SOLUTION_ENDS}"  # markers in code
 TEXT_BEGIN, TEXT_END = f"<!-- {SOLUTION_BEGINS} -->", f"<!-- {SOLUTION_ENDS} -->"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -18,18 +18,18 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True)
 class MarkedBody:
-    """The lines between the markers of one function or method."""
+    """Hold the lines between the markers in one function or method."""
 
     qualname: str
     lines: tuple[str, ...]
 
 
 def marked_bodies(path: Path) -> tuple[MarkedBody, ...]:
-    """Return the marked bodies of a module, in the order of the file.
+    """Return the marked bodies of a module in the order of the file.
 
     Raises:
-        Complaint: if a marker has no partner, encloses nothing or is outside of
-            functions.
+        Complaint: if a marker has no counterpart, or encloses nothing, or is outside of
+            a function.
     """
     text = path.read_text(encoding="utf-8")
     if BEGIN not in text and END not in text:
@@ -43,7 +43,7 @@ def marked_bodies(path: Path) -> tuple[MarkedBody, ...]:
 
 
 def without_markers(text: str) -> str:
-    """Remove the lines with a marker."""
+    """Remove the lines that contain a marker."""
     kept = [
         line
         for line in text.splitlines(keepends=True)
@@ -53,7 +53,7 @@ def without_markers(text: str) -> str:
 
 
 def _pairs(path: Path, lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the line numbers of each BEGIN and its END."""
+    """Yield the line numbers of each BEGIN marker and its END marker."""
     begin = None
     for number, line in enumerate(lines, start=1):
         if line.strip() == BEGIN and begin is None:

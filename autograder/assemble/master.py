@@ -1,4 +1,4 @@
-"""Read a master, a MyST text that jupytext splits into cells."""
+"""Read a master, which is a MyST file that jupytext splits into cells."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class MasterCell:
-    """A cell of a master, before the assembler interprets it."""
+    """Hold a cell of a master before the assembler interprets it."""
 
     cell_type: str
     source: str
@@ -30,7 +30,7 @@ class MasterCell:
 
 @dataclass(frozen=True)
 class Master:
-    """A master: its header and its cells."""
+    """Hold a master: its header and its cells."""
 
     path: Path
     metadata: Mapping[str, Any]
@@ -38,11 +38,12 @@ class Master:
 
 
 def read_master(path: Path, shown_path: str) -> Master:
-    """Split a master into cells; `shown_path` names it in messages.
+    """Split a master into cells; messages refer to it as `shown_path`.
 
     Raises:
-        AssemblyError: if the file is not UTF-8 text, its options are not YAML or JSON,
-            or its header differs from that of all masters.
+        AssemblyError: if the file is not UTF-8 text, if the options of a cell are not
+            YAML or JSON, or if the header differs from the header that all masters
+            have.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -52,7 +53,7 @@ def read_master(path: Path, shown_path: str) -> Master:
         raise AssemblyError([Problem(shown_path, str(error), remedy)]) from None
     lines = notebook.metadata.pop("source_map")
     metadata = dict(notebook.metadata)
-    metadata.pop("jupytext", None)  # jupytext notes the lexer of `{code-cell} python`
+    metadata.pop("jupytext", None)  # jupytext stores the cells' lexer here
     if metadata.get("kernelspec", {}).get("name") != "python3":
         what = "the header has no kernelspec with the name python3"
         raise AssemblyError([Problem(shown_path, what, HEADER)])

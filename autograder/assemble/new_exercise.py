@@ -1,6 +1,7 @@
-"""Make the files of a new exercise or unit, which work before the author edits them.
+"""Make the files of a new exercise or unit, which work without any edits.
 
-The templates hold a tiny exercise that doubles a tensor. Its author replaces each part.
+The templates contain a tiny exercise that doubles a tensor. The author replaces each
+part of it.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ TEMPLATES = Path(__file__).with_name("templates")
 FENCE = "```"
 HAND_IN = f"\n{FENCE}{{code-cell}}\n:hand-in:\n{FENCE}\n"
 LONGEST_BANNER = 84
-# The names that the templates use without importing them, and the remedy without them.
+# The names that the templates use but do not import, and the remedy if they are
+# missing.
 NEEDED = {
     "master": (
         {"torch", "Tensor"},
@@ -49,9 +51,9 @@ class Stubs:
     """Hold the files of a new exercise or unit.
 
     Attributes:
-        files: the path of each file, and its whole new text.
-        giver: the exercise that gave its points to the new one, or "".
-        giver_points: the points that the giver still has.
+        files: maps the path of each file to its complete new text.
+        giver: the exercise whose points were reduced for the new exercise, or "".
+        giver_points: the points that this exercise still has.
     """
 
     files: Mapping[Path, str]
@@ -67,20 +69,22 @@ class Stubs:
 def new_exercise(
     course: Course, unit: Unit, name: str, module: str = "", points: int = 5
 ) -> Stubs:
-    """Make the files of a new exercise, which becomes the unit's last one.
+    """Make the files of a new exercise, which becomes the last one of its unit.
 
-    The points of a unit add up to 100, so the exercise with the most points gives the
-    points of the new one.
+    The points of a unit must add up to 100, so the points of the new exercise are taken
+    from the exercise with the most points.
 
     Args:
         course: the course.
         unit: the unit of the exercise.
         name: the exercise's name, such as `attention-scores`.
-        module: the unit's module for the answer; by default the first with tensors.
+        module: the unit's module for the answer. The default is the first module with
+            tensors.
         points: the points of the exercise.
 
     Raises:
-        StubError: if the name is taken or not allowed, or a file lacks an import.
+        StubError: if the name is already used or not allowed, or if a file lacks an
+            import.
         AssemblyError: if the master cannot be read.
     """
     module = module or _with_tensors(course, unit)
@@ -112,12 +116,12 @@ def new_unit(
     Args:
         course: the course.
         number: the number of the unit.
-        topic: the unit's topic, such as `attention`, which also names the exercise.
+        topic: the unit's topic, such as `attention`, which is also the exercise's name.
         title: the title of the unit.
-        module: the new module for the answer; by default `experiments.TOPIC`.
+        module: the new module for the answer. The default is `experiments.TOPIC`.
 
     Raises:
-        StubError: if the number, the topic or a file is taken.
+        StubError: if the number, the topic or a file already exists.
     """
     name, module = topic.replace("_", "-"), module or f"experiments.{topic}"
     function = _function(name)
@@ -142,7 +146,7 @@ def new_unit(
         kind: _filled_in("unit", kind, facts) + _filled_in("exercise", kind, facts)
         for kind in places
     }
-    for kind in ("checks", "variants"):  # ruff wants one empty line after an import
+    for kind in ("checks", "variants"):  # ruff requires an empty line after an import
         made[kind] = made[kind].replace("\n\n\n", "\n\n", 1)
     made["master"] += HAND_IN
     files = {places[kind]: text for kind, text in made.items()}
@@ -154,7 +158,7 @@ def new_unit(
 
 
 def _with_tensors(course: Course, unit: Unit) -> str:
-    """Return the unit's first module that imports `Tensor`, or else its first."""
+    """Return the unit's first module that imports `Tensor`, or its first module."""
     for module in unit.modules:
         path = course.module_file(module)
         if path.is_file() and "Tensor" in _names_in(path.read_text(encoding="utf-8")):
@@ -214,7 +218,7 @@ def _function(name: str) -> str:
 
 
 def _text(course: Course, kind: str, path: Path) -> str:
-    """Read a file, or return the first lines of a new file of hints.
+    """Read a file; if a file of hints is missing, return the first lines of a new one.
 
     Raises:
         StubError: if any other file is missing.
@@ -227,10 +231,10 @@ def _text(course: Course, kind: str, path: Path) -> str:
 
 
 def _cells(course: Course, unit: Unit) -> list[Cell]:
-    """Read the cells of a master.
+    """Return the cells of a master.
 
     Raises:
-        StubError: if a cell has an error, which `course notebooks` explains.
+        StubError: if a cell has an error. `course notebooks` explains it.
         AssemblyError: if the file cannot be read.
     """
     shown = _shown(course, course.master(unit))
@@ -247,10 +251,11 @@ def _refuse_taken(
     name: str,
     cells: Sequence[Cell],
 ) -> None:
-    """Refuse a name that a file already uses, and a file without an import.
+    """Refuse a name that a file already uses, or a file that lacks an import.
 
     Raises:
-        StubError: if the name is taken, or an import is missing; names the file.
+        StubError: if the name is already used or an import is missing. The message
+            names the file.
     """
     function = _function(name)
     known = {
@@ -276,10 +281,10 @@ def _refuse_taken(
 
 
 def _names_in(source: str) -> Iterator[str]:
-    """Yield the names that code defines, imports or uses; none if it is no Python."""
+    """Yield the names that code defines, imports or uses; none if it is not Python."""
     try:
         tree = ast.parse(source)
-    except SyntaxError:  # a cell with a line for IPython
+    except SyntaxError:  # a cell with an IPython command
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
@@ -293,10 +298,10 @@ def _names_in(source: str) -> Iterator[str]:
 def _with_points_taken(
     master: str, cells: Sequence[Cell], points: int
 ) -> tuple[str, Cell]:
-    """Return the master after the exercise with the most points gave some of them.
+    """Return the master with points taken from the exercise with the most points.
 
     Raises:
-        StubError: if no exercise has more points than the new one gets.
+        StubError: if no exercise has more points than `points`.
     """
     checks = [cell for cell in cells if cell.role == "check"]
     giver = max(checks, key=lambda cell: cell.points or 0, default=None)
@@ -316,9 +321,9 @@ def _with_points_taken(
 
 
 def _after_last_check(master: str, cells: Sequence[Cell], section: str) -> str:
-    """Insert a section after the last check cell, before questions and demonstrations.
+    """Insert a section after the last check cell, before questions and demos.
 
-    The line of a cell is that of its fence, and counts from 1.
+    The line number of a cell is the number of its opening fence, counted from 1.
     """
     last = max(cell.line for cell in cells if cell.role == "check")
     lines = master.splitlines(keepends=True)

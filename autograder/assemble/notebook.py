@@ -32,21 +32,21 @@ FLAGS = {
 
 @dataclass(frozen=True)
 class AnswerNotebook:
-    """An answer notebook as text, and the warnings for its author."""
+    """Hold an answer notebook as text, and the warnings for its author."""
 
     text: str
     warnings: tuple[str, ...]
 
 
 class _Problems:
-    """Collect complaints and their places."""
+    """Collect problems and where they are."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.found: list[Problem] = []
 
     def try_(self, place: str, make: Callable[[], Result]) -> Result | None:
-        """Return the result of `make`, or record its complaint."""
+        """Return the result of `make`, or record the problem that it raises."""
         try:
             return make()
         except Complaint as complaint:
@@ -55,13 +55,13 @@ class _Problems:
             return None
 
     def stop(self) -> None:
-        """Raise an error with all problems found."""
+        """Raise an error with all recorded problems, if there are any."""
         if self.found:
             raise AssemblyError(self.found)
 
 
 def make_answer_notebook(course: Course, unit: Unit) -> AnswerNotebook:
-    """Fill in a unit's master: its answers, fixed cells and facts.
+    """Make a unit's answer notebook by filling in the master.
 
     Raises:
         AssemblyError: with a list of all problems of the master.
@@ -106,7 +106,7 @@ def _cells(master: Master, problems: _Problems) -> list[Cell]:
 def _answers(
     course: Course, unit: Unit, cells: Sequence[Cell], problems: _Problems
 ) -> dict[int, list[Answer]]:
-    """Find the answers of each answer cell, by the cell's line."""
+    """For each answer cell, find the answers; the key is the cell's line."""
     found: dict[int, list[Answer]] = {}
     for cell in cells:
         for path in cell.answers:
@@ -120,7 +120,7 @@ def _answers(
 
 
 def _own_answer(course: Course, unit: Unit, path: str) -> Answer:
-    """Find an answer, and refuse one that the kit would contain."""
+    """Find an answer, and refuse an answer that the unit's kit would contain."""
     answer = find_answer(course, path)
     module = answer.module.removeprefix(f"{course.package}.")
     if course.unit_of_module(module) != unit:
@@ -149,7 +149,7 @@ def _fill(
 
 
 def _text(master: Master, cells: Sequence[Cell], ids: Sequence[str]) -> str:
-    """Write the notebook as nbformat does."""
+    """Return the notebook as text, in the same form as nbformat writes it."""
     notebook = new_notebook(
         metadata={**master.metadata, "language_info": {"name": "python"}},
         cells=[_made(cell, cell_id) for cell, cell_id in zip(cells, ids, strict=True)],

@@ -1,4 +1,4 @@
-"""The course's own steps in `nbgrader generate_assignment`."""
+"""Add the course's own steps to `nbgrader generate_assignment`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DEFINITION = re.compile(r"^(?P<indent>\s*)(?P<kind>(?:async )?def|class) (?P<nam
 
 
 class NamedStubs(ClearSolutions):
-    """Clear solutions as nbgrader does; each stub names the function to write."""
+    """Remove solutions as nbgrader does, but name the missing function in each stub."""
 
     def preprocess_cell(
         self, cell: NotebookNode, resources: Any, cell_index: int
     ) -> tuple[NotebookNode, Any]:
-        """Replace the bodies between the markers of one cell by stubs."""
+        """Replace the bodies between the markers of one cell with stubs."""
         names = stub_names(cell.source) if cell.cell_type == "code" else []
         cell, resources = super().preprocess_cell(cell, resources, cell_index)
         for name in names:
@@ -36,7 +36,7 @@ class NamedStubs(ClearSolutions):
 
 
 def stub_names(source: str) -> list[str]:
-    """Return the function or method around each marked body, in order."""
+    """Return the names of the functions around each marked body, in order."""
     lines = source.split("\n")
     return [
         _enclosing(lines[:number], len(match["indent"]))
@@ -46,7 +46,7 @@ def stub_names(source: str) -> list[str]:
 
 
 def _enclosing(above: list[str], indent: int) -> str:
-    """Return the innermost definition around a line that is indented by `indent`."""
+    """Return the innermost definition around a line with the indentation `indent`."""
     names: list[str] = []
     for line in reversed(above):
         match = DEFINITION.match(line)
@@ -57,14 +57,14 @@ def _enclosing(above: list[str], indent: int) -> str:
 
 
 class AddKit(NbGraderPreprocessor):
-    """Put the unit's kit into the folder of the released notebook."""
+    """Copy the unit's kit into the folder of the released notebook."""
 
     root = Unicode("", help="The course's folder; empty: this repository.").tag(
         config=True
     )
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        """Pass the files of the kit to nbconvert's writer."""
+        """Pass the files of the kit to nbconvert, which writes them."""
         course = load_course(Path(self.root) if self.root else None)
         unit = course.unit(resources["nbgrader"]["assignment"])
         resources.setdefault("outputs", {}).update(kit_files(course, unit))
@@ -72,10 +72,10 @@ class AddKit(NbGraderPreprocessor):
 
 
 class StableMetadata(NbGraderPreprocessor):
-    """Keep only the notebook metadata that students need."""
+    """Keep only the metadata that students need."""
 
     def preprocess(self, nb: NotebookNode, resources: Any) -> tuple[NotebookNode, Any]:
-        """Drop metadata that differs from run to run."""
+        """Remove metadata that differs from run to run."""
         for key in set(nb.metadata) - set(KEPT_METADATA):
             del nb.metadata[key]
         return nb, resources

@@ -25,15 +25,15 @@ FORBIDDEN = (
     "{code-cell}",
     ":answer:",
 )
-SHORTEST_TELLING_LINE = 12  # characters; shorter lines are in any program
-TELLING_SHARE = 0.5  # of the characters in the distinctive lines of a secret
+SHORTEST_TELLING_LINE = 12  # characters; shorter lines occur in any program
+TELLING_SHARE = 0.5  # share of the characters in a secret's distinctive lines
 DRIVES = re.compile(r"\b(student|draw)\.")
 WRITTEN = re.compile(r"BEGIN (SOLUTION|MARK SCHEME) -->\n(.*?)<!-- END \1", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Secret:
-    """Text that students must not see, and the share of it that reveals it."""
+    """Hold text that students must not see, and the share of it that reveals it."""
 
     name: str
     lines: frozenset[str]
@@ -51,7 +51,7 @@ def secret_answers(course: Course, unit: Unit) -> Iterator[Secret]:
 
 
 def secret_texts(course: Course, unit: Unit) -> Iterator[Secret]:
-    """Yield the model answers and mark schemes of a master."""
+    """Yield the model answers and mark schemes in a unit's master."""
     path = course.master(unit)
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     for number, match in enumerate(WRITTEN.finditer(text), start=1):
@@ -60,7 +60,7 @@ def secret_texts(course: Course, unit: Unit) -> Iterator[Secret]:
 
 
 def secret_checks(course: Course) -> Iterator[Secret]:
-    """Yield the lines of hidden checks that call student code; one reveals a check."""
+    """Yield the lines of hidden checks that call student code; one line is too much."""
     for unit in course.units:
         path = course.checks_file(unit)
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
@@ -75,7 +75,7 @@ def secret_checks(course: Course) -> Iterator[Secret]:
 
 
 def shown_lines(path: Path, text: str) -> list[str]:
-    """Return the lines of a notebook or module that a student reads."""
+    """Return the lines that a student reads in a notebook or module."""
     if path.suffix != ".ipynb":
         return text.split("\n")
     cells = nbformat.reads(text, as_version=4).cells
@@ -83,12 +83,12 @@ def shown_lines(path: Path, text: str) -> list[str]:
 
 
 def telling_lines(lines: Iterable[str]) -> frozenset[str]:
-    """Keep the lines that are long enough to be distinctive, without comments."""
+    """Return the lines that are long enough to be distinctive, without comments."""
     plain = ("".join(re.sub(r"\s+#\s.*", "", line).split()) for line in lines)
     return frozenset(one for one in plain if len(one) >= SHORTEST_TELLING_LINE)
 
 
 def gives_away(shown: frozenset[str], secret: Secret) -> bool:
-    """Return whether the shown lines contain too much of a secret."""
+    """Return whether the visible lines contain too large a share of a secret."""
     told = sum(len(line) for line in secret.lines & shown)
     return bool(told) and told >= secret.share * sum(map(len, secret.lines))

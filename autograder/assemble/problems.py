@@ -1,4 +1,4 @@
-"""Problems of a master, described so that its author can correct them."""
+"""Describe problems in a master so that its author can correct them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 class Complaint(Exception):
-    """Report a problem of the current cell or file, and its remedy."""
+    """Report a problem in the current cell or file, and its remedy."""
 
     def __init__(self, what: str, remedy: str) -> None:
         """Store the problem and the remedy separately."""
@@ -18,19 +18,19 @@ class Complaint(Exception):
 
 @dataclass(frozen=True)
 class Problem:
-    """A complaint and its place."""
+    """Hold a problem and where it is."""
 
     where: str
     what: str
     remedy: str
 
     def __str__(self) -> str:
-        """Write the place, the problem and the remedy."""
+        """Return the place, the problem and the remedy as text."""
         return f"{self.where}: {self.what}\n    -> {self.remedy}"
 
 
 class AssemblyError(ValueError):
-    """Report that some masters cannot be assembled; `problems` lists every problem."""
+    """Report that some masters cannot be assembled; `problems` lists all problems."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         """Join all problems into one message."""

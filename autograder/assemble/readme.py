@@ -1,4 +1,4 @@
-"""Update the README's table of units from `course.toml`, and its translations."""
+"""Update the table of units in the README and in its translations."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ NOTEBOOK = re.compile(r"(?:(?<=\]\()|(?<=lab ))assignments/(\d\d_\w+/\d\d_\w+\.i
 
 
 def write_readme(course: Course) -> bool:
-    """Write the table between its marks in the README and return whether it changed.
+    """Write the table into the README, and return whether the file changed.
 
     Raises:
-        CourseError: if a mark is missing.
+        CourseError: if a comment that marks the place of the table is missing.
     """
     path = course.root / "README.md"
     if not path.exists():
@@ -46,7 +46,7 @@ def _with_table(text: str, table: str) -> str:
 
 
 def _write_translations(course: Course, path: Path) -> bool:
-    """Write the README in its translated languages and return whether one changed."""
+    """Write the README in other languages, and return whether one of them changed."""
     changed = False
     for language in TRANSLATIONS:
         table = translations(course.root / "book" / "locale" / language / README)

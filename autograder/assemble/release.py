@@ -1,12 +1,12 @@
-"""Run `nbgrader generate_assignment` in process.
+"""Run `nbgrader generate_assignment` in this process.
 
 `configure_release` is part of the course's nbgrader settings, so that nbgrader's own
 command and formgrader's button make the same release as `make notebooks`, including the
 kit.
 
-Assembling uses no gradebook, so that it runs on a machine without the class and cannot
-change the gradebook of a machine with it. `register_assignment` (called by `course
-grade`) or `nbgrader generate_assignment` adds an assignment to the course's gradebook.
+Assembling uses no gradebook. It therefore also runs on a machine without the class, and
+it cannot change an existing gradebook. `register_assignment` (called by `course grade`)
+or `nbgrader generate_assignment` adds an assignment to the course's gradebook.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ SOURCES, RELEASED = "solutions/notebooks", "assignments"
 def configure_release(c: Config, root: Path | None = None) -> None:
     """Set all nbgrader options that affect a release.
 
-    If a class's folder has no masters, the release uses the course's own.
+    If the folder of a class has no masters, the masters of the course are used.
     """
     here = root or Path.cwd()
     course = course_of(here)
@@ -75,7 +75,7 @@ def configure_release(c: Config, root: Path | None = None) -> None:
         ".ipynb_checkpoints",
         "*.pyc",
         "__pycache__",
-        "*.md",  # the masters, with their answers
+        "*.md",  # the masters, which contain the answers
     ]
     c.GenerateAssignment.preprocessors = PREPROCESSORS
     c.ClearSolutions.code_stub = {"python": CODE_STUB}
@@ -85,13 +85,14 @@ def configure_release(c: Config, root: Path | None = None) -> None:
 
 
 def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Path:
-    """Release a unit into `folder`/assignments and return the unit's folder there.
+    """Release a unit into `folder`/assignments, and return the new folder.
 
-    `folder` has the same layout as the course's folder, and the answer notebook is in
-    its solutions/notebooks. Without a `db_url`, no gradebook is used.
+    `folder` must have the same layout as the course's folder, with the answer notebook
+    in solutions/notebooks. If `db_url` is None, no gradebook is used.
 
     Raises:
-        AssemblyError: with nbgrader's log, if nbgrader refuses the notebook.
+        AssemblyError: if nbgrader refuses the notebook. The message contains nbgrader's
+            log.
     """
     c = Config()
     configure_release(c, course.root)
@@ -119,10 +120,10 @@ def release(course: Course, unit: Unit, folder: Path, db_url: str | None) -> Pat
 def register_assignment(course: Course, unit: Unit, db_url: str) -> None:
     """Write a unit's cells and points into a gradebook, and change nothing else.
 
-    Registering again is harmless and keeps scores, comments and submissions.
+    It is safe to register a unit again: scores, comments and submissions are kept.
 
     Raises:
-        AssemblyError: if there is no answer notebook yet, or the gradebook has
+        AssemblyError: if there is no answer notebook yet, or if the gradebook has
             submissions for a notebook with different cells.
     """
     source = course.answer_notebook(unit)

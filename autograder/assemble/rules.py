@@ -1,4 +1,4 @@
-"""Check that a notebook's cells agree with each other and with the hidden checks."""
+"""Check that a notebook's cells and the hidden checks are consistent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FULL_MARKS = 100
 def problems_between_cells(
     course: Course, unit: Unit, cells: Sequence[Cell]
 ) -> Iterator[Problem]:
-    """Yield the problems of the notebook as a whole."""
+    """Yield the problems that concern several cells of a notebook."""
     master = course.master(unit).relative_to(course.root).as_posix()
     yield from _repeated_ids(master, cells)
     yield from _unpaired(master, cells)
@@ -51,7 +51,7 @@ def _repeated_ids(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
 
 
 def _unpaired(master: str, cells: Sequence[Cell]) -> Iterator[Problem]:
-    """Yield exercises without a check, and checks without an exercise above them."""
+    """Yield problems for exercises without a check and checks without an exercise."""
     checks = {cell.name for cell in cells if cell.role == "check"}
     above: set[str | None] = set()
     for cell in cells:
@@ -102,10 +102,10 @@ def _hidden_checks(
 
 
 def _checked_exercises(path: Path) -> frozenset[str]:
-    """Collect the first arguments of the `@check("exercise", …)` decorators.
+    """Return the exercises that are named in the `@check("exercise", …)` decorators.
 
     Raises:
-        Complaint: if the file is not valid Python or a decorator names no exercise.
+        Complaint: if the file is not valid Python, or if a decorator names no exercise.
     """
     if not path.is_file():
         return frozenset()

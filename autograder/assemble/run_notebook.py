@@ -15,7 +15,7 @@ DIED_AT_ITS_START = "Kernel died before replying to kernel_info"
 
 @dataclass(frozen=True)
 class CellError:
-    """An error that a cell ended with."""
+    """Describe an error that a cell raised."""
 
     cell_id: str
     name: str
@@ -23,10 +23,10 @@ class CellError:
 
 
 def execute(notebook: nbformat.NotebookNode, **options: Any) -> None:
-    """Run a notebook, and start a second kernel if the first died at its start.
+    """Run a notebook; start a second kernel if the first one dies when it starts.
 
-    The manager chooses free ports, but another program may take one of them before
-    the kernel does.
+    This can happen because Jupyter chooses free ports, but another program may use one
+    of them before the kernel does.
     """
     try:
         NotebookClient(notebook, **options).execute()
@@ -37,7 +37,7 @@ def execute(notebook: nbformat.NotebookNode, **options: Any) -> None:
 
 
 def run_notebook(notebook: Path, folder: Path) -> list[CellError]:
-    """Run a notebook in a folder and return the errors of its cells, in order."""
+    """Run a notebook in a folder, and return the errors of its cells in order."""
     loaded = nbformat.read(notebook, as_version=4)
     execute(
         loaded,

@@ -1,6 +1,6 @@
-"""Translate the released notebook of a unit with its catalogues.
+"""Translate the released notebook of a unit with the translation catalogues.
 
-The translation uses the same kit as the English notebook.
+The translated notebook uses the same kit as the English notebook.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from autograder.translations.sources import NOTEBOOKS, SHARED, unit_catalogue
 
 
 def has_translation(course: Course, language: str) -> bool:
-    """Return whether the course has catalogues for a language."""
+    """Return whether the course has translation catalogues for a language."""
     return (course.root / "book" / "locale" / language / NOTEBOOKS).is_dir()
 
 
 def in_language(
     course: Course, unit: Unit, notebook: NotebookNode, language: str
 ) -> NotebookNode:
-    """Return a notebook of a unit, translated with a language's catalogues."""
+    """Return a unit's notebook, translated with the catalogues of a language."""
     locale = course.root / "book" / "locale" / language
     own = translations(locale / unit_catalogue(NOTEBOOKS, unit))
     return translated(notebook, unit.slug, own, translations(locale / SHARED))
@@ -36,7 +36,8 @@ def translate_release(course: Course, unit: Unit, folder: Path) -> None:
     Args:
         course: the course.
         unit: the unit.
-        folder: a folder with the layout of the course's folder and the English release.
+        folder: a folder with the same layout as the course's folder, which contains the
+            English release.
     """
     english = folder / course.release_notebook(unit).relative_to(course.root)
     for language in TRANSLATIONS:
@@ -50,7 +51,7 @@ def translate_release(course: Course, unit: Unit, folder: Path) -> None:
 def translate_submissions(
     course: Course, unit: Unit, folder: Path, language: str
 ) -> None:
-    """Translate submissions in `folder`/STUDENT/UNIT into those of another edition."""
+    """Translate the submissions in `folder`/STUDENT/UNIT into another language."""
     for path in sorted(folder.glob(f"*/{unit.slug}/{unit.slug}.ipynb")):
         _write(course, unit, path, path, language)
 

@@ -1,1 +1,1 @@
-"""Tools for the author of a hidden check: expectations, comparisons, random inputs."""
+"""Provide tools for authors of hidden checks: expectations and random inputs."""

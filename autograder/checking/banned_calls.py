@@ -1,10 +1,10 @@
-"""Find uses of a built-in that would be the whole answer, also under other names.
+"""Find uses of a built-in that would be the whole answer, even under another name.
 
-This module reads only an answer's own definition and the parts of the notebook that it
-uses. Comments, strings for the reader and annotations do not count as uses, and a
-function's local name is not the name of a cell. The module cannot find a name that is
-built at run time other than by adding strings, so the answer also runs without the
-built-in.
+This module reads only an answer's definition and the parts of the notebook that the
+answer uses. Comments, docstrings and annotations do not count as uses, and the local
+names of a function do not refer to definitions in other cells. The module can find a
+name that is built by adding strings, but no other name that is built at run time.
+Therefore, the checks also run the answer in a process without the built-in.
 """
 
 import ast
@@ -20,7 +20,7 @@ ENDINGS = {"default", "forward", "__call__", "apply", "out", "__new__"}
 HELPERS = {"generate_square_subsequent_mask"}  # a banned class's method, not the answer
 KIT = "transformer"
 DEEPEST = 20
-MOST_NODES = 50_000  # of an answer and the code it uses; ours have a few thousand
+MOST_NODES = 50_000  # of an answer and the code it uses; our answers have thousands
 
 
 class Unreadable(ValueError):
@@ -57,16 +57,16 @@ def _is_local(
     dotted: str, place: Place, program: Program, aliases: dict[str, str]
 ) -> bool:
     """Return whether a name is local to a function and not an alias or import."""
-    known = dotted in aliases or dotted in program.imports  # as after `f = f`
+    known = dotted in aliases or dotted in program.imports  # for example after `f = f`
     return dotted in place.bound and not known
 
 
 def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
-    """Yield the syntax of `name` and of everything in the notebook that it uses."""
+    """Yield the nodes of `name` and of everything in the notebook that it uses."""
     answer = program.definitions.get(name)
     outside = Place(in_class=isinstance(answer, ast.ClassDef))  # may be added later
     waiting, seen = [name], {name}
-    walked: set[int] = set()  # one statement may define many names
+    walked: set[int] = set()  # because one statement may define many names
     while waiting:
         here = waiting.pop()
         for definition in program.all_of(here):
@@ -84,9 +84,9 @@ def _used_nodes(program: Program, name: str) -> Iterator[tuple[ast.AST, Place]]:
 
 
 def _leads_to(used: str, program: Program) -> set[str]:
-    """Return the notebook's definitions to which a name refers.
+    """Return the definitions in the notebook to which a name refers.
 
-    A definition may be in a cell, or in a file that one cell writes and another
+    A definition may be in a cell, or in a file that one cell writes and another cell
     imports.
     """
     head, _, rest = used.partition(".")
@@ -98,7 +98,7 @@ def _leads_to(used: str, program: Program) -> set[str]:
 
 
 def _aliases(nodes: Sequence[ast.AST]) -> dict[str, str]:
-    """Return the plain names that are aliases of dotted names, as after `G = F`."""
+    """Return the names that are aliases of dotted names, as `G` is after `G = F`."""
     found: dict[str, str] = {}
     for node in nodes:
         for name, value in _bindings(node):

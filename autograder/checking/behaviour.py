@@ -1,4 +1,4 @@
-"""Expectations about a function's behaviour: its gradient, dtype and inputs."""
+"""Check a function's behaviour: its gradients, its dtype and its inputs."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -16,17 +16,17 @@ from autograder.phrases import Phrase
 
 @contextmanager
 def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterator[None]:
-    """Add a guessed mistake to any failure inside that has no named mistake.
+    """Add a guess to a failure in the `with` block that names no mistake.
 
-    Use it around inputs that reveal one mistake, after the ordinary case has passed:
-    inputs of another dtype, without a batch, not contiguous, very large. The student
-    reads the guess only if it explains every check of values that fails.
+    Use it after the ordinary case has passed, for inputs that reveal one particular
+    mistake: inputs of another dtype, without a batch, not contiguous or very large. The
+    student reads the guess only if it explains every failed check of values.
 
     Args:
         mistake: the mistake's phrase, such as "code that works with a batch and heads
             only".
-        ordinary: checks the ordinary case. It runs after a failure inside. If it fails
-            too, the cause is another mistake, and this function adds no guess.
+        ordinary: a function that checks the ordinary case. It runs after a failure. If
+            it also fails, the cause is another mistake, and no guess is added.
     """
     try:
         yield
@@ -42,7 +42,10 @@ def blame(mistake: str, ordinary: Callable[[], object] | None = None) -> Iterato
 
 @contextmanager
 def blame_error(part: str, mistake: str) -> Iterator[None]:
-    """Name the mistake if an error's message contains `part`, which identifies it."""
+    """Name the mistake if the message of an error contains `part`.
+
+    `part` must occur only in the messages of errors with this cause.
+    """
     try:
         yield
     except StudentError as error:
@@ -52,7 +55,7 @@ def blame_error(part: str, mistake: str) -> Iterator[None]:
 
 
 def looks_like(message: str, mistake: str) -> str:
-    """Write the error, followed by the mistake that it looks like."""
+    """Return the message of an error, followed by the mistake that it looks like."""
     if message.endswith((".", "!", "?")):
         return Phrase("{message} This looks like {mistake}.", message, mistake)
     return Phrase("{message}. This looks like {mistake}.", message, mistake)
@@ -68,7 +71,7 @@ def _passes(ordinary: Callable[[], object] | None) -> bool:
 
 
 def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
-    """Fail unless a function returned `count` values, and return them."""
+    """Fail unless a function returned `count` values; return these values."""
     if not isinstance(actual, (tuple, list)) or len(actual) != count:
         fail(
             Phrase(
@@ -82,7 +85,7 @@ def expect_parts(actual: Any, count: int, what: str) -> Sequence[Any]:
 
 
 def expect_dtype(actual: Tensor, dtype: torch.dtype, what: str) -> None:
-    """Fail unless a tensor has the dtype of the inputs."""
+    """Fail unless a tensor has the dtype `dtype`, which is that of the inputs."""
     if actual.dtype != dtype:
         fail(
             Phrase(
@@ -106,13 +109,14 @@ def expect_gradients(
     """Fail unless the gradients of the inputs equal those of a trusted function.
 
     Args:
-        run: the result of `student.gradients`, whose first inputs are `inputs`.
-        function: the trusted function of the same inputs, which runs in float64. Its
-            arguments should have the same names as the student's, because the message
-            uses them.
+        run: the result of `student.gradients` for arguments that start with `inputs`.
+        function: the trusted function of the same inputs, which is called in float64.
+            Its arguments should have the same names as the student's, because the
+            message contains them.
         inputs: the float tensors that were passed as the first arguments.
         upstream: the upstream gradient.
-        mistakes: for each input, wrong gradients by name.
+        mistakes: for each input, the wrong gradients that known mistakes cause, by
+            name.
     """
     leaves = [x.double().requires_grad_() for x in inputs]
     weighted = (function(*leaves) * upstream.double()).sum()
@@ -140,7 +144,7 @@ def expect_gradients(
 
 
 def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
-    """Return the names of the first arguments from the signature, or numbers."""
+    """Return the names of the first arguments in the signature, or numbers."""
     kinds = (
         inspect.Parameter.POSITIONAL_ONLY,
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
@@ -152,7 +156,7 @@ def _argument_names(function: Callable[..., Tensor], count: int) -> list[str]:
 
 
 def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> None:
-    """Fail unless a student's stack has the parameters of n separate layers."""
+    """Fail unless a student's stack has the parameters of `n` separate layers."""
     found = stack.parameters_by_name()
     wanted = {name: tuple(p.shape) for name, p in trusted.named_parameters()}
     if not found:

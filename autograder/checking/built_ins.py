@@ -1,7 +1,8 @@
-"""List all names of each built-in that would be the whole answer.
+"""List all names of each built-in that would be the whole answer to an exercise.
 
-`banned_calls` uses this table to read an answer, and the sandbox uses it to run an
-answer without the built-ins. It names PyTorch's operators and Python functions.
+`banned_calls` uses this table when it reads an answer, and the sandbox uses it to
+remove the built-ins. The table contains the names of PyTorch's operators and Python
+functions.
 """
 
 ATTENTION = (
@@ -58,6 +59,6 @@ OTHER_NAMES = {
 
 
 def names_of(banned: str) -> set[str]:
-    """Return the last part of a dotted name, and the other names of the same object."""
+    """Return the last part of a dotted name, and all other names of the same object."""
     last = banned.rpartition(".")[-1]
     return {last, *OTHER_NAMES.get(last, ())}

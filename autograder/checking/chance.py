@@ -1,4 +1,4 @@
-"""Bounds for random shares that correct code almost never exceeds by chance."""
+"""Compute bounds for random shares that correct code almost never exceeds."""
 
 import math
 
@@ -6,8 +6,8 @@ CHANCE = 1e-12  # probability that correct code fails by chance
 
 
 def slack(draws: int) -> float:
-    """Return how far a share of `draws` draws may be from its expected value.
+    """Return how far the share among `draws` draws may be from its expected value.
 
-    This is Hoeffding's bound, which holds for any share and number.
+    This is Hoeffding's bound, which holds for every share and every number of draws.
     """
     return math.sqrt(math.log(2 / CHANCE) / (2 * draws))

@@ -1,6 +1,6 @@
-"""Compare a student's result with the expected result, and describe the difference.
+"""Compare a student's result with the expected result and describe the difference.
 
-No message from this module contains an expected value or an input.
+The messages never contain an expected value or an input.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,12 +16,12 @@ NOTHING = Phrase("None (is a `return` missing?)")
 
 
 def shape_words(shape: Sequence[int]) -> str:
-    """Write a shape as Python writes a tuple: `(2, 3)`."""
+    """Return a shape as text in the form of a Python tuple: `(2, 3)`."""
     return str(tuple(int(size) for size in shape))
 
 
 def describe(value: Any) -> str:
-    """Describe the type of `value`, with its shape or length, but not its value."""
+    """Describe the type of `value`, with its shape or length but without its value."""
     if value is None:
         return NOTHING
     if isinstance(value, Tensor):
@@ -40,7 +40,7 @@ def describe(value: Any) -> str:
 def difference(
     actual: Any, expected: Tensor, what: str, tolerance: float
 ) -> str | None:
-    """Say in words how `actual` differs from `expected`, or return None."""
+    """Describe in words how `actual` differs from `expected`, or return None."""
     if not isinstance(actual, Tensor):
         is_number = isinstance(actual, (int, float)) and not isinstance(actual, bool)
         if not (is_number and expected.dim() == 0):
@@ -83,7 +83,7 @@ def _value_difference(
                 count,
                 bad.numel(),
             )
-    if actual.dim() == 0:  # hide the number: it may be an input
+    if actual.dim() == 0:  # do not show the number, because it may be an input
         return Phrase("{what} is a number, but not the one expected.", what)
     return Phrase(
         "{what} has the right shape {shape}, but {wrong} of its {total} values are "
@@ -98,7 +98,7 @@ def _value_difference(
 def name_of_mistake(
     actual: Any, mistakes: Mapping[str, Any], tolerance: float
 ) -> str | None:
-    """Return the phrase of the mistake whose value `actual` equals; see `named`."""
+    """Return the phrase of the mistake whose value equals `actual`; see `named`."""
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         actual = torch.tensor(actual)
     if not isinstance(actual, Tensor):
@@ -116,15 +116,15 @@ def name_of_mistake(
 def named(mistakes: Mapping[str, Any], equals: Callable[[Any], bool]) -> str | None:
     """Return the phrase of the mistake whose value fits, or of both if two fit.
 
-    If more than two fit, the value does not identify the mistake, and the result is
-    None.
+    If more than two fit, the result is None, because the value does not identify the
+    mistake.
     """
     found = []
     for phrase, value in mistakes.items():
         try:
             if equals(value() if callable(value) else value):
                 found.append(phrase)
-        except Exception:  # it cannot be this mistake
+        except Exception:  # so it is not this mistake
             continue
     if len(found) == 2:
         return Phrase("{one} (here the same as {other})", *found)
@@ -150,10 +150,10 @@ def _has_fractions(value: Tensor) -> bool:
 
 
 def last_place(scores: Tensor) -> float:
-    """Return the rounding error of weights whose logarithms come from such scores.
+    """Return the rounding error of weights that are computed from these scores.
 
-    The logarithm of a sum of exponentials is as large as the scores, and float32 rounds
-    it to its last place.
+    The weights are computed with the logarithm of a sum of exponentials. This logarithm
+    is as large as the scores, so its rounding error in float32 grows with the scores.
     """
     finite = scores[scores.isfinite()].abs()
     return max(1e-5, finite.max().item() * torch.finfo(torch.float32).eps)

@@ -1,4 +1,4 @@
-"""Expectations about dropout, with bounds that correct code almost never exceeds."""
+"""Check dropout with bounds that correct code almost never exceeds by chance."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from autograder.checking.chance import slack
 from autograder.checking.expect import expect_close, expect_shape, fail
 from autograder.phrases import Phrase
 
-# Axes along which no two positions may share a pattern, for weights (b, h, t, s) and
+# Axes along which the dropout patterns must differ, for weights (b, h, t, s) and for
 # vectors.
 OF_WEIGHTS: dict[str, int] = {
     Phrase("sentence"): 0,
@@ -33,21 +33,21 @@ def expect_dropped(
     axes: Mapping[str, int] | None = None,
     again: Tensor | None = None,
 ) -> None:
-    """Fail unless `used` is `right` with a share `p` of its numbers dropped.
+    """Fail unless `used` equals `right` after dropout with probability `p`.
 
-    The kept numbers must be divided by 1 - p. Zeros in `right` do not count.
+    The kept numbers must be divided by 1 - p. Zeros in `right` are ignored.
 
     Args:
-        used: the student's result of dropout on `right`.
+        used: the result of the student's dropout on `right`.
         right: the numbers before dropout.
-        p: the share to drop.
-        what: the numbers, in words: "the weights".
-        axes: the axes along which no two positions may share a pattern, by name, such
-            as `OF_WEIGHTS`.
+        p: the share of numbers to drop.
+        what: the name of the numbers, such as "the weights".
+        axes: the axes along which the patterns must differ, by name, such as
+            `OF_WEIGHTS`.
         again: the result of a second call on the same numbers.
 
     Raises:
-        ValueError: if there are too few numbers for a safe decision; draw more of them.
+        ValueError: if there are too few numbers for a safe decision. Draw more numbers.
     """
     expect_shape(used, tuple(right.shape), what)
     counted = right != 0
@@ -71,7 +71,7 @@ def expect_dropped(
 
 
 def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
-    """Compare the share with a bound that correct code rarely exceeds by chance."""
+    """Compare the dropped share with a bound that correct code almost never exceeds."""
     bound = slack(dropped.numel())
     if bound > 0.15:
         raise ValueError(f"{dropped.numel()} numbers are too few: draw more")
@@ -85,7 +85,7 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
     if meant is None or abs(share - meant) > bound:
         meant = share
     elif abs(meant - p) > 0.001:
-        bound = 0.001  # correct dropout with another p, shown by the scale
+        bound = 0.001  # the scale shows correct dropout with another p
     if abs(meant - p) <= bound:
         return
     if abs(meant - (1 - p)) <= bound:
@@ -110,7 +110,7 @@ def _expect_share(dropped: Tensor, scales: Tensor, p: float, what: str) -> None:
 
 
 def _share_by_scale(scales: Tensor) -> float | None:
-    """Return the share p for which the kept numbers were scaled, or None."""
+    """Return the probability p for which the numbers were scaled, or None."""
     if not scales.numel() or not torch.allclose(scales, scales[:1], rtol=1e-4):
         return None
     scale = float(scales.double().mean())
@@ -148,12 +148,12 @@ def _expect_unlike_along(
 
 
 def _enough(numbers: int, p: float, copies: int = 2) -> None:
-    """Raise unless random patterns of `numbers` numbers almost surely differ."""
+    """Raise unless random patterns of `numbers` numbers differ almost certainly."""
     alike = numbers * math.log(p**copies + (1 - p) ** copies)
     if alike > math.log(1e-9):
         raise ValueError(f"{numbers} numbers are too few to compare: draw more")
 
 
 def weights_seen_through(values: int, *lead: int) -> Tensor:
-    """Return values for which the output of attention equals its weights."""
+    """Return values (…, s, s) for which the output of attention equals its weights."""
     return torch.eye(values).repeat(*lead, 1, 1)

@@ -1,7 +1,7 @@
-"""Write hidden checks: the marker, the expectations and the callback objects.
+"""Provide what authors need for hidden checks: the marker and the expectations.
 
 A hidden check is a pytest function with the fixtures `student` and `draw`. It runs in
-the trusted process and fails with a message that a student may read.
+the trusted process, and its failure message is written for the student.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from autograder.phrases import Phrase
 
 Function = TypeVar("Function", bound=Callable[..., None])
 Mistakes = Mapping[str, Any]
-MARK = "hidden_check"  # the attribute of a check with its marker
+MARK = "hidden_check"  # the attribute of a check that contains its marker
 BANNED = "a call that is the whole answer"
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class CheckMarker:
-    """The data in the marker of a hidden check."""
+    """Hold the data of a hidden check's marker."""
 
     exercise: str
     share: float
@@ -54,11 +54,11 @@ class CheckMarker:
 
 @dataclass(frozen=True)
 class Callback:
-    """Pass an object of the grader to the student's code, which may call it.
+    """Wrap an object of the grader, so that the student's code can call it.
 
-    The student's side gets a stand-in with exactly these `methods` (including
-    `"__call__"` if it is callable) and the plain values of `attributes`. Tensors are
-    sent as values, without gradients.
+    The student's side gets another object with exactly these `methods` (including
+    `"__call__"` if it is callable) and with the plain values in `attributes`. Tensors
+    are sent as values, without gradients.
     """
 
     target: Any
@@ -77,18 +77,18 @@ def check(
     """Mark a function as a hidden check of `exercise`, worth `share` of its points.
 
     Args:
-        exercise: the `grade_id` of the answer cell; that of the graded cell has the
-            suffix `-check`.
-        share: the check's part of the exercise's points, relative to the others.
-        title: the subject of the check, in words for the student.
+        exercise: the `grade_id` of the answer cell. The id of the graded cell also has
+            the suffix `-check`.
+        share: the check's share of the exercise's points, relative to the other checks.
+        title: the subject of the check, which the student reads.
         hint: a hint for the student if the check fails.
-        form: whether it sees only the form of the result, such as a shape, a dtype, a
-            device or unchanged inputs, and could pass for wrong values. It earns points
-            only if a check of values passes.
+        form: whether the check tests only the form of the result, such as its shape,
+            dtype or device, or that inputs are unchanged. Such a check could pass for
+            wrong values, so it earns points only if a check of values passes.
         bans: the name of a function or class that students write, and the dotted names
-            of built-ins that would be the whole answer. The check fails if the answer
-            uses one, and the exercise earns no points. All checks of the exercise must
-            also pass in a process without the built-ins.
+            of built-ins that would be the whole answer. If the answer uses one of them,
+            the check fails and the exercise earns no points. All checks of the exercise
+            must also pass in a process without the built-ins.
 
     Raises:
         ValueError: if `share` is not positive or `title` is empty.
@@ -107,12 +107,13 @@ def check(
 
 
 def fail(message: str, mistake: str | None = None, guess: str | None = None) -> None:
-    """Fail the check with a message to the student.
+    """Fail the check with a message for the student.
 
     Args:
         message: the expected and the found result.
-        mistake: the recognised mistake, if it is certain.
-        guess: a mistake that would explain the failure, if no other check contradicts.
+        mistake: the mistake, if it is certain.
+        guess: a mistake that would explain the failure. The student reads it only if no
+            other check contradicts it.
     """
     raise CheckFailed(message, mistake, guess)
 
@@ -143,11 +144,12 @@ def expect_close(
     mistakes: Mistakes | Callable[[], Mistakes] | None = None,
     tolerance: float = 1e-5,
 ) -> None:
-    """Fail unless `actual` equals `expected` to `tolerance`, compared in float32.
+    """Fail unless `actual` equals `expected` within `tolerance`, in float32.
 
-    If they differ, `actual` is compared with each of `mistakes`: a mapping from a
-    phrase to a value or to a function that computes it, or a function that returns this
-    mapping. The message names one or two mistakes that fit, and none if more fit.
+    If they differ, `actual` is compared with each of `mistakes`. This is a mapping from
+    a phrase to a wrong value, or to a function that computes the wrong value, or it is
+    a function that returns such a mapping. If one or two mistakes fit, the message
+    names them.
     """
     expected = torch.as_tensor(expected)
     problem = difference(actual, expected, what, tolerance)
@@ -166,10 +168,10 @@ def expect_close(
 def expect_equal(
     actual: Any, expected: Any, what: str, mistakes: Mistakes | None = None
 ) -> None:
-    """Fail unless `actual` equals `expected` exactly: type, shape and value.
+    """Fail unless `actual` equals `expected` exactly in type, shape and value.
 
-    Use it for tensors of integers and bools, numbers, strings, and nested containers of
-    them. A tuple and a list with the same items are equal.
+    Use this function for tensors of integers or bools, for numbers and strings, and for
+    nested containers of these. A tuple equals a list with the same items.
     """
     if isinstance(expected, Tensor):
         is_bool = expected.dtype == torch.bool
@@ -235,14 +237,14 @@ def _same(actual: Any, expected: Any) -> bool:
 
 
 def expect_no_call(student: Any, name: str, banned: Sequence[str]) -> None:
-    """Fail if the source of the student's `name` uses one of the banned callables.
+    """Fail if the source code of the student's `name` uses a banned callable.
 
     This function reads the syntax tree of the definition and of everything in the
-    notebook that it uses. A student's own function may have the same last name part as
-    a banned one.
+    notebook that it uses. The last part of a banned name, such as `softmax`, may also
+    be the name of a student's own function.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         name: the function or class to read.
         banned: dotted names, such as `torch.nn.functional.softmax`.
     """

@@ -1,4 +1,4 @@
-"""Exceptions that end a check early: a failed expectation, or the student's error."""
+"""Define the exceptions that end a check early."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,12 @@ from autograder.phrases import capitalised
 
 
 class CheckFailed(AssertionError):
-    """Stop a failed check, with a message for the student.
+    """End a failed check with a message for the student.
 
     Attributes:
-        message: the expected and the found result, without values of the check.
-        mistake: the phrase that names the recognised mistake, or None.
+        message: the expected and the found result, without the values that the check
+            uses.
+        mistake: the phrase that names the mistake, if it is certain, or None.
         guess: the phrase of a mistake that may explain the failure, or None. The
             student reads it only if no other check contradicts it.
         place: the line of the student's cell that raised an error, or "".
@@ -32,7 +33,7 @@ class CheckFailed(AssertionError):
 
 
 class BannedCall(CheckFailed):
-    """Report that an answer uses a banned built-in, so that it earns no points."""
+    """Report that an answer uses a banned built-in and therefore earns no points."""
 
 
 @dataclass
@@ -61,8 +62,8 @@ class StudentGone(Exception):
     """Report that the student's process ended, hung or broke the protocol.
 
     Attributes:
-        reason: the reason in words: "it took longer than 20 s", "the process ended".
-        limit: the name of the limit that was hit, or None.
+        reason: the reason in words, such as "it took longer than 20 s".
+        limit: the name of the limit that was exceeded, or None.
     """
 
     reason: str

@@ -1,8 +1,8 @@
-"""Expectations about effects that the result of one call does not show.
+"""Check effects that the result of one call does not show.
 
-They concern values kept for the next call, random numbers, settings, writes into the
-inputs, devices and errors. `function` is a name or a handle on the student's side. For
-a method, use `method_of`.
+These effects are values kept for the next call, random numbers, settings, writes into
+the inputs, devices and errors. The argument `function` is a name or a handle on the
+student's side. For a method, use `method_of`.
 """
 
 import re
@@ -46,7 +46,7 @@ TWO_PARTS = "lambda f: lambda x, y, *rest: f(x, *rest)[{0}] + f(y, *rest)[{0}]"
 
 
 def method_of(student: Any, handle: Any, name: str) -> Any:
-    """Return a method of an object on the student's side, callable like a name."""
+    """Return a method of an object on the student's side; call it like a name."""
     return student.load("builtins.getattr")(handle, name)
 
 
@@ -60,17 +60,18 @@ def expect_each_call_anew(
     mistakes: Mistakes | None = None,
     tolerance: float = 1e-5,
 ) -> None:
-    """Fail unless each call returns its own result, which no later call changes.
+    """Fail unless each call returns its own result, and no later call changes it.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         function: the function to call once with each of `calls`, in order.
-        calls: the arguments of each call, with the same shapes and different values.
-            Those of the second call are also written into the tensors of the first.
+        calls: the arguments of each call, with equal shapes but different values. To
+            test whether results are cached, the values of the second call are also
+            written into the tensors of the first call.
         right: returns the right result for the same arguments.
-        what: the result, in words: "the output".
-        part: the index of the result; None = there is only one.
-        mistakes: wrong results of the calls after the first, by name.
+        what: the name of the result, such as "the output".
+        part: the index of the result, or None if the call returns only one.
+        mistakes: wrong results of all calls except the first, by name.
         tolerance: the tolerance of the comparison.
     """
     results = student.calls_in_turn(function, *calls)
@@ -116,10 +117,10 @@ def expect_calls_apart(
     part: int | None = None,
     mistakes: Mistakes | None = None,
 ) -> None:
-    """Fail unless each call is independent: it keeps, overwrites and seeds nothing.
+    """Fail unless the calls are independent: they keep, overwrite and seed nothing.
 
-    The arguments are those of `expect_each_call_anew`. Use sizes that no other check
-    uses, so that no result from another check fits.
+    The arguments are the same as for `expect_each_call_anew`. Use sizes that no other
+    check uses, so that a result that is kept from another check cannot fit.
     """
     expect_no_traces(student, function, *calls[0])
     expect_each_call_anew(student, function, calls, right, what, part, mistakes)
@@ -132,11 +133,12 @@ def expect_no_traces(
     """Fail if a call writes into an argument or changes a setting; return its result.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         function: the function to call once.
-        args: an argument also counts as written into if its values are restored.
-        still: whether the call may not draw random numbers either.
-        kwargs: passed on, not watched.
+        args: the arguments. A write into an argument counts even if its old values are
+            restored afterwards.
+        still: whether the call must not draw random numbers.
+        kwargs: keyword arguments of the call, which are not watched.
     """
     result, changed, written = student.watched_call(function, *args, **kwargs)
     if written:
@@ -170,13 +172,13 @@ def expect_no_seed(
     draws: bool = False,
     **kwargs: Any,
 ) -> None:
-    """Fail if a call sets the random state instead of continuing from it.
+    """Fail if a call sets a seed instead of using the current random state.
 
     Args:
-        student: the fixture.
-        function: the function to call from two random states.
+        student: the fixture `student`.
+        function: the function to call, starting from two different random states.
         args: arguments of the call.
-        part: the index of the result; None = there is only one.
+        part: the index of the result, or None if the call returns only one.
         draws: whether the function is random, so that the two results must differ.
         kwargs: keyword arguments of the call.
     """
@@ -199,10 +201,11 @@ def expect_no_seed(
 def expect_same_device(
     student: Any, function: Any, *args: Any, what: str, **kwargs: Any
 ) -> None:
-    """Fail if code makes tensors on the CPU for inputs on another device.
+    """Fail if code creates tensors on the CPU for inputs on another device.
 
     The check needs no GPU. Code that needs the values of its inputs, for example with
-    `.item()` or `if mask.any()`, passes. Modules and nested tensors are moved too.
+    `.item()` or `if mask.any()`, passes. Modules and tensors in containers are moved
+    too.
     """
     try:
         places = student.devices(function, *args, **kwargs)
@@ -241,14 +244,15 @@ def expect_same_device(
 def expect_raises(
     student: Any, function: Any, *args: Any, kind: str, what: str, **kwargs: Any
 ) -> None:
-    """Fail unless a call raises the promised error.
+    """Fail unless a call raises the error that the exercise requires.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         function: the function to call.
         args: arguments of the call.
-        kind: the class of the error, such as "ValueError"; a subclass counts too.
-        what: the wrong arguments, in words: "queries and keys of other widths".
+        kind: the class of the error, such as "ValueError"; subclasses are also
+            accepted.
+        what: the wrong arguments in words, such as "queries and keys of other widths".
         kwargs: keyword arguments of the call.
     """
     raised = student.raised_by(function, *args, **kwargs)
@@ -288,9 +292,10 @@ def expect_raises(
 def expect_checkpointed(
     student: Any, function: Any, *args: Any, upstream: Tensor, output: int | None = None
 ) -> None:
-    """Fail unless a second run of the call gives the same result and gradients.
+    """Fail unless running the call again gives the same result and gradients.
 
-    `torch.utils.checkpoint` discards the activations and runs the forward pass again.
+    `torch.utils.checkpoint` does this: it discards the activations and runs the forward
+    pass again for the gradient.
     """
     plain = student.gradients(function, *args, upstream=upstream, output=output)
     words = "code that does something else when PyTorch runs it again for the gradient"
@@ -318,17 +323,17 @@ def expect_gradients_of_two_calls(
     rest: Sequence[Any] = (),
     part: int | None = None,
 ) -> None:
-    """Fail unless two calls can be in one graph, each with its own gradient.
+    """Fail unless two calls in one graph each get their own gradient.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         function: called as `function(first, *rest)` and `function(second, *rest)`.
         first: the input of the first call.
         second: the input of the second call.
         right: the trusted function of one input.
         upstream: the upstream gradient for both calls.
         rest: the remaining arguments.
-        part: the index of the result; None = there is only one.
+        part: the index of the result, or None if the call returns only one.
     """
     source = TWO_CALLS if part is None else TWO_PARTS.format(part)
     both = student.load("builtins.eval")(source)(function)
@@ -340,7 +345,7 @@ def expect_gradients_of_two_calls(
 
 
 def part_of(result: Any, part: int | None) -> Any:
-    """Return one of several results, or the only one."""
+    """Return the result with index `part`, or the only result if `part` is None."""
     if part is None:
         return result
     if not isinstance(result, (tuple, list)) or len(result) <= part:

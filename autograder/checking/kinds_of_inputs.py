@@ -1,4 +1,4 @@
-"""Expectations for kinds of inputs: axes, masks, precision and size of numbers."""
+"""Check different kinds of inputs: axes, masks, precision and large numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ ROUNDED = "numbers rounded to a different dtype on the way"
 FEW_DIGITS = (
     "fewer digits than float64 has: a constant of few digits, or a number added"
 )
-FINE = 1e-9  # a change visible in float64 and not in float32
+FINE = 1e-9  # visible in float64 but not in float32
 Call = Callable[..., Any]
 Right = Callable[..., Tensor]
 
@@ -35,11 +35,11 @@ def expect_leading_axes(
     Args:
         call: the student's function; its result is a tensor.
         right: the trusted function; it is called in float64.
-        tails: for each argument, its fixed last axes.
+        tails: for each argument, the sizes of its fixed last axes.
         draw: draws the arguments.
-        what: the result, in words.
-        mistakes: names wrong results for the same arguments.
-        leads: the leading axes; the first entry is the usual case.
+        what: the name of the result.
+        mistakes: returns wrong results for the same arguments, by name.
+        leads: the sizes of the leading axes; the first entry is the usual case.
     """
 
     def compare(lead: Sequence[int]) -> None:
@@ -62,10 +62,10 @@ def expect_leading_axes(
 def masks_of_every_kind(
     draw: Draw, b: int, h: int, t: int, s: int
 ) -> dict[str, Tensor]:
-    """Draw masks of every shape that fits scores (b, h, t, s), keyed by shape.
+    """Draw masks of every shape that broadcasts to scores (b, h, t, s).
 
-    The first is the usual one. Every query may attend to at least one key and not to
-    all.
+    The keys are the shapes in words, and the first mask is the usual one. Every query
+    may attend to at least one key, but not to all keys.
     """
     shapes = {
         "(b, 1, t, s), one for each sentence": (b, 1, t, s),
@@ -87,14 +87,14 @@ def expect_every_mask(
     what: str,
     mistakes: Callable[[Tensor], Mistakes] | None = None,
 ) -> None:
-    """Fail unless a function takes masks of every shape.
+    """Fail unless a function accepts masks of every shape.
 
     Args:
         call: the student's function, with a mask as its only argument.
         right: the trusted function.
         masks: the masks, keyed by shape in words; the first is the usual one.
-        what: the result, in words.
-        mistakes: names wrong results for a mask.
+        what: the name of the result.
+        mistakes: returns wrong results for a mask, by name.
     """
 
     def compare(words: str) -> None:
@@ -122,9 +122,10 @@ def close_rows(mask: Tensor, rows: int = 1) -> Tensor:
 
 
 def rows_far_apart(draw: Draw, *shape: int) -> Tensor:
-    """Draw scores whose rows differ by thousands, with ordinary differences in a row.
+    """Draw scores with ordinary differences in a row but thousands between rows.
 
-    Code that subtracts the largest of all scores, instead of each row's, gets 0 / 0.
+    Code that subtracts the maximum of all scores instead of the maximum of each row
+    computes 0 / 0.
     """
     rows = torch.arange(shape[-2], dtype=torch.float32) - shape[-2] // 2
     return draw.normal(*shape) + 1000 * rows[:, None]
@@ -142,10 +143,11 @@ def expect_double(
     Args:
         call: the student's function; its result is a tensor.
         right: the trusted function.
-        inputs: the arguments; floats become float64.
-        what: the result, in words.
-        tolerance: for the comparison in float64; None = check only that no intermediate
-            value is rounded to another dtype, because a constant may have been.
+        inputs: the arguments; floating-point tensors are converted to float64.
+        what: the name of the result.
+        tolerance: the tolerance of the comparison in float64. If it is None, check only
+            that no intermediate value is rounded to another dtype; constants may be
+            rounded.
     """
     given = [_in(x, torch.float64) for x in inputs]
     got, want = call(*given), right(*given).detach()
@@ -174,7 +176,7 @@ def expect_double(
 
 
 def _moved_a_little(value: Any) -> Any:
-    """Change every other number by less than float32 can represent."""
+    """Change every other number by an amount that float32 cannot represent."""
     if not isinstance(value, Tensor) or not value.is_floating_point():
         return value
     every_other = torch.arange(value.numel()).reshape(value.shape) % 2
@@ -195,7 +197,7 @@ def expect_half(
     what: str,
     dtypes: Sequence[torch.dtype] = (torch.float16, torch.bfloat16),
 ) -> None:
-    """Fail unless a function works in half precision and returns half precision."""
+    """Fail unless a function accepts half precision and returns half precision."""
     for dtype in dtypes:
         given = [_in(x, dtype) for x in inputs]
         exact = [_in(x, torch.float64) for x in given]

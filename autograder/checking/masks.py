@@ -1,4 +1,4 @@
-"""Expectations about masks: their values, dtype and device."""
+"""Check masks: their values, dtype and device."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ Mistakes = Mapping[str, Tensor]
 
 
 def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) -> None:
-    """Fail unless a mask equals `expected`, as bools or as zeros and ones."""
+    """Fail unless a mask equals `expected`, whether as bools or as zeros and ones."""
     if isinstance(actual, Tensor) and not actual.is_complex():
         actual = actual.bool() if bool(actual.isfinite().all()) else actual == 0
     phrase = name_of_mistake(actual, mistakes, 0.0)
@@ -39,7 +39,7 @@ def expect_mask(actual: Any, expected: Tensor, what: str, mistakes: Mistakes) ->
 
 
 def expect_bool(actual: Any, what: str) -> None:
-    """Fail unless a mask holds bools."""
+    """Fail unless a mask consists of bools."""
     if not isinstance(actual, Tensor):
         fail(
             Phrase(
@@ -60,7 +60,7 @@ def expect_bool(actual: Any, what: str) -> None:
 
 @contextmanager
 def another_default_device(student: Any) -> Iterator[None]:
-    """Change the default device for new tensors to a device other than the CPU."""
+    """Make a device other than the CPU the default for new tensors."""
     set_default_device = student.load("torch.set_default_device")
     set_default_device("meta")
     try:
@@ -70,14 +70,14 @@ def another_default_device(student: Any) -> Iterator[None]:
 
 
 def expect_on_cpu(student: Any, make: Callable[[], Any], what: str) -> None:
-    """Fail unless a mask is on the requested device if the default is different."""
-    make()  # a general error shows here
+    """Fail unless a mask is on the requested device, even if it is not the default."""
+    make()  # a general error appears here
     try:
         with another_default_device(student):
             mask = make()
     except StudentError as error:
         if error.kind == "not written":
-            return  # correct: made and then moved, but "meta" cannot be copied
+            return  # correct: created, then moved, but "meta" cannot be copied
         fail(error.message, guess=ELSEWHERE)
     if not isinstance(mask, Tensor):
         fail(

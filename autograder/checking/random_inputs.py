@@ -1,4 +1,4 @@
-"""Draw the inputs of hidden checks, the same for every student and every regrade."""
+"""Draw the inputs of hidden checks, equal for every student and every regrade."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ Item = TypeVar("Item")
 
 
 def seed_of(*parts: object) -> int:
-    """Return a 63-bit seed that depends on all `parts` and nothing else."""
+    """Return a 63-bit seed that depends only on `parts`."""
     text = "\0".join(str(part) for part in parts)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
@@ -20,7 +20,7 @@ class Draw:
     """Draw random values from one seeded generator, always on the CPU."""
 
     def __init__(self, assignment: str, check: str, number: int = 0):
-        """Seed the generator with the assignment, the check and the course's number.
+        """Seed the generator from the assignment, the check and the course's number.
 
         The seed does not depend on the student, so that equal answers get equal inputs
         and equal points.
@@ -32,29 +32,29 @@ class Draw:
     def fixed(self, number: int) -> "Draw":
         """Return a generator whose values depend only on the assignment and `number`.
 
-        Use it for a case that must reveal each known mistake. Its author tries numbers
-        until `course verify` finds all the mistakes.
+        Use it for a case that must reveal every known mistake. The author of the check
+        tries numbers until `course verify` finds all mistakes.
         """
         return Draw(self.assignment, "fixed", number)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw from the standard normal distribution: a tensor of `shape`."""
+        """Draw a tensor of `shape` from the standard normal distribution."""
         drawn = torch.randn(*shape, generator=self.generator, dtype=torch.float64)
         return drawn.to(dtype)
 
     def uniform(self, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Draw uniformly from [0, 1): a tensor of `shape`."""
+        """Draw a tensor of `shape` from the uniform distribution on [0, 1)."""
         drawn = torch.rand(*shape, generator=self.generator, dtype=torch.float64)
         return drawn.to(dtype)
 
     def ids(self, *shape: int, low: int = 4, high: int = 50) -> Tensor:
-        """Draw token ids from [low, high), above the four special tokens."""
+        """Draw token ids from [low, high); by default, no special tokens."""
         return torch.randint(low, high, shape, generator=self.generator)
 
     def lengths(self, b: int, longest: int) -> Tensor:
-        """Draw `b` unsorted lengths from 1 to `longest`, none of them a full row.
+        """Draw `b` unsorted lengths from 1 to `longest` - 1.
 
-        The longest is neither first nor last, and leaves one column of padding.
+        The largest length is in the middle, and leaves one column of padding.
         """
         drawn = torch.randint(1, longest - 1, (b,), generator=self.generator)
         drawn[b // 2] = longest - 1
@@ -63,10 +63,10 @@ class Draw:
     def padded_ids(
         self, b: int, t: int, pad_id: int = 0, low: int = 4, high: int = 50
     ) -> dict[str, Tensor]:
-        """Draw ids (b, t) with padding in different places, keyed by the place.
+        """Draw ids (b, t) with padding in different places; the keys name the places.
 
-        Each batch has unsorted sentences of different lengths. The first is the usual
-        case.
+        Each batch has unsorted sentences of different lengths. The first entry is the
+        usual case.
         """
         lengths = self.lengths(b, t)[:, None]
         place = torch.arange(t)
@@ -89,7 +89,7 @@ class Draw:
         }
 
     def mask(self, *shape: int) -> Tensor:
-        """Draw a bool mask with True and False in each last-dimension row."""
+        """Draw a bool mask with at least one True and one False in each row."""
         mask = torch.rand(*shape, generator=self.generator) < 0.5
         if shape[-1] < 2:
             return mask
@@ -103,7 +103,7 @@ class Draw:
         return int(torch.randint(low, high, (), generator=self.generator))
 
     def state(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, Tensor]:
-        """Draw a state dict: a normal tensor of each named shape."""
+        """Draw a state dict that contains a normal tensor for each named shape."""
         return {name: self.normal(*shape) for name, shape in shapes.items()}
 
     def choice(self, items: Sequence[Item]) -> Item:

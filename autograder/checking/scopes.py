@@ -1,4 +1,4 @@
-"""Walk a syntax tree, with the local names of the functions around each node."""
+"""Walk a syntax tree and determine which names are local at each node."""
 
 import ast
 from collections.abc import Iterator, Sequence, Set
@@ -11,10 +11,10 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a syntax node.
+    """Describe the surroundings of a syntax node.
 
     Attributes:
-        bound: the local names of the functions around it.
+        bound: the local names of the functions that contain it.
         in_class: whether it is in a class, whose methods have a `self`.
     """
 
@@ -25,14 +25,14 @@ class Place:
 def walk(
     node: ast.AST, place: Place, closed: Set[str]
 ) -> Iterator[tuple[ast.AST, Place]]:
-    """Walk a tree, except annotations and strings that are whole statements.
+    """Walk a tree, but skip annotations and docstrings.
 
     Each node is yielded before its children.
 
     Args:
         node: the root, which is yielded first.
         place: the place of the root.
-        closed: attributes whose owners are skipped.
+        closed: names of attributes; the object before such an attribute is skipped.
     """
     waiting = [(node, place)]
     while waiting:
@@ -58,7 +58,7 @@ def _parts(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
 
 def _of_comprehension(node: Any, place: Place) -> Iterator[tuple[ast.AST, Place]]:
     for generator in node.generators:
-        # the iterable sees only the targets before it
+        # The iterable can use only the targets before it.
         yield generator.iter, place
         targets, _ = _bound_in([generator.target])
         place = replace(place, bound=place.bound | targets)
@@ -69,7 +69,7 @@ def _of_comprehension(node: Any, place: Place) -> Iterator[tuple[ast.AST, Place]
 
 
 def _inside(node: ast.AST, place: Place) -> Place:
-    """Return the place of the nodes in the body of a node."""
+    """Return the surroundings of the nodes in the body of a node."""
     if isinstance(node, ast.ClassDef):
         return replace(place, in_class=True)
     if isinstance(node, FUNCTIONS):
@@ -83,9 +83,9 @@ def _inside(node: ast.AST, place: Place) -> Place:
 
 
 def _bound_in(body: Sequence[ast.AST]) -> tuple[set[str], set[str]]:
-    """Return the names that a function's body binds, and those it declares global.
+    """Return the names that a function's body binds and those that it declares global.
 
-    Names bound by an inner function or comprehension do not belong to the outer
+    Names that an inner function or comprehension binds do not belong to the outer
     function.
     """
     own: set[str] = set()

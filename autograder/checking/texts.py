@@ -1,4 +1,4 @@
-"""Find the strings in a syntax tree that may fetch a name or run as code."""
+"""Find the strings in a syntax tree that may look up a name or run as code."""
 
 import ast
 from collections.abc import Callable, Iterator, Sequence, Set
@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Sequence, Set
 RUN_TEXT = {"eval", "exec", "compile", "run_cell", "run_line_magic"}
 BY_NAME = {"getattr", "attrgetter", "methodcaller", "__getattribute__", "__getattr__"}
 TABLES = {"vars", "globals", "locals", "__dict__", "modules"}
-MOST_PARTS = 50  # in a dotted name
+MOST_PARTS = 50  # maximum number of parts in a dotted name
 
 
 def names_and_code(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
-    """Return the names that may be fetched by a string, and the code that is run.
+    """Return the names that strings may look up, and the strings that run as code.
 
-    Names are the strings in a call such as `getattr`. If such a call contains no
-    string, every string that is a name counts.
+    A string in a call such as `getattr` counts as a name. If such a call contains no
+    string, every string that could be a name counts.
 
     Args:
-        nodes: syntax nodes, each before its children. The function visits each node
-            only a few times, even if they are deeply nested.
+        nodes: syntax nodes, with each node before its children. Each node is visited
+            only a few times, even if the nodes are deeply nested.
     """
     texts = _are_texts(nodes)
     code = _inside(nodes, _runs_text, texts)
@@ -29,7 +29,7 @@ def names_and_code(nodes: Sequence[ast.AST]) -> tuple[set[str], list[str]]:
 
 
 def dotted_name(node: ast.AST) -> str | None:
-    """Return `a.b.c` for such an expression, or `?.c` if the owner is not a name."""
+    """Return `a.b.c` for such an expression, or `?.c` if it starts with no name."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
         parts.append(node.attr)
@@ -42,10 +42,10 @@ def dotted_name(node: ast.AST) -> str | None:
 
 
 def _are_texts(nodes: Sequence[ast.AST]) -> set[int]:
-    """Return the ids of the expressions that are strings or sums of strings.
+    """Return the ids of the nodes that are strings or sums of strings.
 
-    Children come after their parents, and the function reads the list backwards, so
-    that it knows the parts first.
+    Children come after their parents in the list. The function therefore reads the list
+    backwards, so that it knows the parts of a sum before the sum.
     """
     known: set[int] = set()
     for node in reversed(nodes):
@@ -86,7 +86,7 @@ def _inside(
 
 
 def _largest(node: ast.AST, texts: Set[int]) -> Iterator[str]:
-    """Yield the largest strings in a node, which are not part of another string."""
+    """Yield the strings in a node that are not part of a larger string."""
     if id(node) in texts:
         return
     for child in ast.iter_child_nodes(node):
@@ -95,7 +95,7 @@ def _largest(node: ast.AST, texts: Set[int]) -> Iterator[str]:
 
 
 def _text(node: ast.AST, texts: Set[int]) -> str:
-    """Return an expression's string, without the parts that are unknown."""
+    """Return the string that an expression gives, without its unknown parts."""
     waiting, parts = [node], []
     while waiting:
         part = waiting.pop()
@@ -111,7 +111,7 @@ def _runs_text(node: ast.AST) -> bool:
 
 
 def _fetches(node: ast.AST) -> bool:
-    """Return whether a node fetches something by a string, except from `self`."""
+    """Return whether a node looks up something by a string, except on `self`."""
     if isinstance(node, ast.Call):
         owner = (dotted_name(node.args[0]) or "") if node.args else ""
         is_own = owner.partition(".")[0] == "self"

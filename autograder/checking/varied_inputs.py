@@ -1,8 +1,9 @@
-"""Vary the sizes and the kind of numbers of a call's inputs, and its mode.
+"""Vary the sizes of a call's inputs, the kinds of their numbers, and the mode.
 
-A check with one set of sizes accepts an answer that is right for their order only, such
-as one that needs more keys than queries. These inputs have each size below, at and
-above each other size, at 1, and well beyond the sizes of other checks.
+With only one set of sizes, a check would accept an answer that is right only if, for
+example, there are more keys than queries. In these inputs, each size is smaller than,
+equal to and larger than each other size. It is also 1, and much larger than in other
+checks.
 """
 
 import math
@@ -25,11 +26,11 @@ SOME_SIZES = "code that is right only for some sizes or some kinds of numbers"
 
 @dataclass(frozen=True)
 class Varied:
-    """Inputs of one call.
+    """Hold the inputs of one call.
 
     Attributes:
-        case: the name of the set of sizes, see `orders_of`.
-        sizes: each size by its name in the docstring.
+        case: the name of the set of sizes; see `orders_of`.
+        sizes: maps the name of each size in the docstring to the size.
         inputs: one tensor for each shape.
         keeps_gradients: whether to call outside `torch.no_grad()`.
     """
@@ -41,12 +42,12 @@ class Varied:
 
     @property
     def words(self) -> str:
-        """Return the sizes in words: "b = 2, t = 3"."""
+        """Return the sizes as text, such as "b = 2, t = 3"."""
         return ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
 
 
 def orders_of(names: Iterable[str], least: int = 1) -> dict[str, dict[str, int]]:
-    """Return six sets of sizes, in which all orders of two sizes occur."""
+    """Return six sets of sizes in which any two sizes occur in every order."""
     names = list(dict.fromkeys(names))
     is_long = {name: name in LENGTHS for name in names}
     rising = {name: 2 + n for n, name in enumerate(names)}
@@ -69,16 +70,17 @@ def varied_inputs(
     others: Sequence[str] = (),
     least: int = 1,
 ) -> Iterator[Varied]:
-    """Yield the inputs of six calls, which differ in sizes, numbers and mode.
+    """Yield the inputs of six calls that differ in sizes, numbers and mode.
 
     Args:
         draw: draws the numbers.
-        shapes: a shape for each input, such as "b,t,d_model", or "b,t,h*d_k" with a
+        shapes: a shape for each input, such as "b,t,d_model", or "b,t,h*d_k" for a
             product of two sizes.
         masks: the shapes of the masks, which are the last inputs.
-        closed: whether masks hide everything in one of the calls.
-        large: the largest number. Every other input of a call has such numbers.
-        others: sizes that occur in no shape, such as the inner width of a module.
+        closed: whether the masks of one of the calls hide all keys from some rows.
+        large: the size of the large numbers, which are in every other input of a call.
+        others: names of sizes that are in no shape, such as the inner width of a
+            module.
         least: the smallest size.
     """
     factors = ",".join([*shapes, *others]).replace("*", ",").split(",")
@@ -100,13 +102,13 @@ def _shape(text: str, sizes: dict[str, int]) -> list[int]:
 
 def _numbers(draw: Draw, case: str, top: float, *shape: int) -> Tensor:
     x = draw.normal(*shape)
-    if case == "falling":  # above 0, and not contiguous
+    if case == "falling":  # positive numbers, not contiguous
         return (x.abs() + 0.1).mT.contiguous().mT if x.dim() > 1 else x.abs() + 0.1
-    if case == "equal" and x.dim() > 2:  # the same sentence in every place
+    if case == "equal" and x.dim() > 2:  # all sentences are the same
         return x[:1].repeat(len(x), *[1] * (x.dim() - 1))
     if case == "ones":
         return x / 1000
-    if case in ("long", "wide"):  # one number in each row, and zeros
+    if case in ("long", "wide"):  # one number in each row, and otherwise zeros
         is_first = x == x.amax(dim=-1, keepdim=True)
         return is_first * top * x.sign()
     return x
@@ -136,16 +138,16 @@ def expect_every_size(
     """Fail unless a function is right for inputs of every size and kind.
 
     Args:
-        student: the fixture.
+        student: the fixture `student`.
         function: the student's function.
         right: the trusted function; it is called in float64.
-        varied: the inputs; the first are the usual case.
-        what: the result, in words.
-        part: the index of the result; None = there is only one.
-        mistakes: names wrong results for the same arguments.
-        tolerance: for the comparison.
+        varied: the inputs of each call; the first call is the usual case.
+        what: the name of the result.
+        part: the index of the result, or None if the call returns only one.
+        mistakes: returns wrong results for the same arguments, by name.
+        tolerance: the tolerance of the comparison.
         rest: further arguments of the student's function.
-        guesses: the mistake that a failure looks like, by the case's name.
+        guesses: for the name of a case, the mistake that a failure looks like.
     """
     cases = list(varied)
 
@@ -174,17 +176,17 @@ def expect_modules_of_every_size(
     part: int | None = None,
     rest: Sequence[tuple[Any, Any]] = (),
 ) -> None:
-    """Fail unless modules of every size are right, in evaluation and in training.
+    """Fail unless modules of every size are right in evaluation and training mode.
 
     Args:
-        student: the fixture.
-        build: makes the student's module, without dropout, for some sizes.
+        student: the fixture `student`.
+        build: makes the student's module with the given sizes and without dropout.
         trusted: makes the trusted module, whose parameters have the same names.
-        varied: the inputs; the first are the usual case.
+        varied: the inputs of each call; the first call is the usual case.
         draw: draws the parameters.
-        what: the result, in words.
-        part: the index of the result; None = there is only one.
-        rest: further arguments, as the student's and as the trusted module take them.
+        what: the name of the result.
+        part: the index of the result, or None if the call returns only one.
+        rest: further arguments, as pairs for the student's and for the trusted module.
     """
     cases = list(varied)
 

@@ -1,7 +1,7 @@
 """Explain one student's score for a unit, from the submission to the total.
 
-Every number comes from the code that computes it: the report, the collected records,
-the gradebook and the late rule.
+No number is computed again here. Every number comes from the report, the collected
+records, the gradebook or the late rule.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def explain(folder: ClassFolder, report: ClassReport, row: Row) -> Iterator[str]
     """Yield lines that explain a student's score.
 
     Args:
-        folder: the class, whose gradebook is up to date.
+        folder: the class. Its gradebook must be up to date.
         report: the report of the class.
         row: the student's row in the report.
     """
@@ -55,7 +55,7 @@ def explain(folder: ClassFolder, report: ClassReport, row: Row) -> Iterator[str]
 def _about_file(
     folder: ClassFolder, slug: str, row: Row, found: SubmittedAssignment | None
 ) -> Iterator[str]:
-    """Yield the status, the counted file, the remaining files and the hand-in time."""
+    """Yield the status, the file that counts, the other files and the hand-in time."""
     yield f"Status: {row.status}{f': {row.reason}' if row.reason else ''}"
     if row.status == "not graded":
         yield f"  Grade it: course grade {slug[:2]} --student {row.student}"
@@ -86,7 +86,7 @@ def _about_file(
 def _time_and_origin(
     store: SubmissionStore, last: Record | None, due: datetime | None
 ) -> str:
-    """Return the hand-in time that counts, and where it comes from."""
+    """Return the hand-in time that counts, and explain where it comes from."""
     try:
         time = time_in(store.notebook.parent)
     except ValueError as error:
@@ -103,7 +103,7 @@ def _time_and_origin(
 def _about_points(
     report: ClassReport, row: Row, marks: Marks, found: SubmittedAssignment
 ) -> Iterator[str]:
-    """Yield each exercise's points, and below them the results of its checks."""
+    """Yield each exercise's points, followed by the results of its checks."""
     grades = {
         grade.cell.name.removesuffix(CHECK_SUFFIX): grade
         for notebook in found.notebooks
@@ -126,7 +126,7 @@ def _about_points(
 
 
 def _origin(grade: Grade, is_by_hand: bool) -> str:
-    """Return who gave the points of a graded cell."""
+    """Explain who gave the points of a graded cell."""
     if grade.manual_score is None and grade.needs_manual_grade:
         return "a human must still give the points"
     words = "by the course's rule for written answers" if is_by_hand else "by checks"
@@ -142,14 +142,14 @@ def _origin(grade: Grade, is_by_hand: bool) -> str:
 
 
 def _about_check(result: CheckResult) -> Iterator[str]:
-    """Yield the result of a check, with a cap that the message does not name."""
+    """Yield the result of a check, and a cap that its message does not mention."""
     yield from (f"  {line}" for line in as_text([result]).splitlines())
     if result.status == "passed" and result.points < result.max_points:
         yield f"               {CAPPED}"
 
 
 def _about_lateness(folder: ClassFolder, found: SubmittedAssignment) -> Iterator[str]:
-    """Yield the due date, the lateness and the numbers of the late rule."""
+    """Yield the due date, the lateness and the numbers in the late rule."""
     due = found.assignment.duedate
     if due is None:
         yield "Late rule: no due date is set, so no points are lost"
@@ -174,7 +174,7 @@ def _about_lateness(folder: ClassFolder, found: SubmittedAssignment) -> Iterator
 
 
 def _about_total(report: ClassReport, row: Row, marks: Marks) -> Iterator[str]:
-    """Yield the sum of the points, the late penalty, any scaling and the score."""
+    """Yield the sum of the points, the late penalty, any scaling, and the score."""
     total = sum(score for score in marks.scores.values() if score is not None)
     lost = f" − {number(marks.penalty)} for lateness" if marks.penalty else ""
     score = f"Score: {number(total)}{lost} = {number(marks.score)}"

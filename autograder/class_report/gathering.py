@@ -1,4 +1,4 @@
-"""Gather the facts about a class's work on one unit, without writing anything."""
+"""Collect the data on a class's work on one unit, without writing anything."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from autograder.written.settling import how_settled
 
 CHANGED = Phrase("it has changed since it was graded")
 AS_GIVEN_OUT = Phrase("its answers are as they were given out")
-CLOCKS = 1.0  # seconds by which the clocks of files and log may differ
+CLOCKS = 1.0  # seconds by which the times of files and the log may differ
 
 
 def gather(folder: ClassFolder, slug: str, only: str | None = None) -> ClassReport:
-    """Gather a unit's results from gradebook, autograded notebooks and audit log.
+    """Read a unit's results from the gradebook, autograded notebooks and audit log.
 
     Args:
         folder: the class.
         slug: the slug of the unit.
-        only: a single student to gather, perhaps an unknown one. The default is all
+        only: the id of a single student, which may be unknown. The default is all
             students.
 
     Raises:
-        FileNotFoundError: if the unit was never graded in this class.
+        FileNotFoundError: if no submission of the unit was ever graded in this class.
     """
     log = last_lines(grading_folder(folder.root) / LOG, slug)
     handed_in = {one.student: one for one in folder.submissions(slug)}
@@ -98,7 +98,7 @@ def _words_about(folder: ClassFolder, slug: str, rows: Sequence[Row]) -> Words:
 
 @dataclass(frozen=True)
 class _Sources:
-    """Read the rows from the gradebook, and all other facts from the audit log."""
+    """Read the rows from the gradebook and all other data from the audit log."""
 
     folder: ClassFolder
     slug: str
@@ -110,7 +110,7 @@ class _Sources:
 
     @cached_property
     def sent_instead(self) -> dict[str, str]:
-        """Return the files of students from whom nothing could be taken."""
+        """Return the files of those students from whom no file could be taken."""
         return sent_instead(self.folder.root, self.slug)
 
     def row(self, name: str, details: Mapping[str, str]) -> Row:
@@ -174,8 +174,8 @@ class _Sources:
     def _has_changed(self, submission: Submission, line: Mapping[str, Any]) -> bool:
         """Return whether the submission has changed since it was graded.
 
-        If nbgrader graded it, the log has no line for that grading, but the notebook is
-        newer than the last line.
+        If nbgrader's own command graded it, the log has no line for this. In this case,
+        the graded notebook is newer than the last line of the log.
         """
         graded = line.get("hashes", {}).get("submission")
         if graded is None or graded == fingerprint_of_submission(submission):
@@ -192,9 +192,9 @@ class _Sources:
 
 
 def last_lines(path: Path, slug: str) -> dict[str, dict[str, Any]]:
-    """Return the last line about each student in the audit log of a unit.
+    """Return each student's last line for a unit in the audit log.
 
-    A line with the status "kept" gets its time from the line before.
+    A line for a kept result gets its grading time from the line before.
     """
     found: dict[str, dict[str, Any]] = {}
     for line in _lines(path):
@@ -213,7 +213,7 @@ def _lines(path: Path) -> Iterator[dict[str, Any]]:
     for text in path.read_text(encoding="utf-8").splitlines():
         try:
             yield restored(json.loads(text))
-        except ValueError:  # the process was killed while writing it
+        except ValueError:  # the process was killed while it wrote the line
             continue
 
 
@@ -239,7 +239,7 @@ def _details(student: Any) -> dict[str, str]:
 
 
 def _read(path: Path) -> NotebookNode:
-    """Return the autograded notebook, in which grading stored its results."""
+    """Return the autograded notebook, which contains the results of grading."""
     try:
         return nbformat.read(path, as_version=4)
     except (OSError, ValueError):

@@ -19,11 +19,11 @@ from autograder.sandbox.error_words import clean
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "class_report"
 MOST_COMMON, SLOWEST, REASON = 15, 5, 200
-GOOD, WEAK = 0.3, 0.2  # thresholds of the discrimination
+GOOD, WEAK = 0.3, 0.2  # limits between good, medium and weak discrimination
 
 
 def write_page(report: ClassReport, path: Path) -> None:
-    """Write the page, with all inserted texts escaped and relative addresses."""
+    """Write the page with relative addresses; escape all inserted texts."""
     path.parent.mkdir(parents=True, exist_ok=True)
     rows = tuple(
         replace(row, page=quote(os.path.relpath(row.page, path.parent)))
@@ -35,7 +35,7 @@ def write_page(report: ClassReport, path: Path) -> None:
 
 
 def page_of(report: ClassReport) -> str:
-    """Return the page as HTML text."""
+    """Return the page as HTML."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
@@ -73,7 +73,7 @@ def page_of(report: ClassReport) -> str:
 
 
 def needs_a_look(row: Row) -> bool:
-    """Return whether a human should look at a submission."""
+    """Return whether a person should look at a submission."""
     unsettled = row.status in ("refused", "failed", "not graded", "not taken")
     return unsettled or bool(row.repair or row.doubtful or row.limits_hit)
 

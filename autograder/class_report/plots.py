@@ -1,4 +1,4 @@
-"""Draw the report's figures as SVG elements inside the page."""
+"""Draw the report's figures as SVG elements for the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIZE = (7.2, 2.8)
 
 
 def score_histogram(report: ClassReport) -> tuple[str, str]:
-    """Draw a histogram of the students' points, and return SVG and description."""
+    """Draw a histogram of the students' points; return the SVG and a description."""
     scores = [row.score for row in report.graded if row.score is not None]
     figure, axes = _figure()
     bins = [report.max_score * part / 20 for part in range(21)]
@@ -36,7 +36,7 @@ def score_histogram(report: ClassReport) -> tuple[str, str]:
 
 
 def pass_rates(report: ClassReport) -> tuple[str, str]:
-    """Draw each exercise's mean share of points and share of full marks."""
+    """Draw each exercise's mean share of points and its share of full marks."""
     exercises = [one for one in report.exercises() if one.mean is not None]
     figure, axes = _figure(height=0.9 + 0.42 * max(len(exercises), 1))
     places = range(len(exercises))
@@ -59,7 +59,7 @@ def pass_rates(report: ClassReport) -> tuple[str, str]:
 
 
 def grading_times(report: ClassReport) -> tuple[str, str]:
-    """Draw a histogram of the grading times of submissions."""
+    """Draw a histogram of how long the submissions took to grade."""
     seconds = [row.seconds for row in report.graded if row.seconds]
     figure, axes = _figure()
     if seconds:
@@ -95,7 +95,7 @@ def _whole_numbers(axes: matplotlib.axes.Axes, most: float) -> None:
 
 
 def _svg(figure: Figure) -> str:
-    """Return the figure as an SVG element, identical for identical figures."""
+    """Return a figure as an SVG element; equal figures give equal text."""
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.hashsalt": "course"}):
         figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -14,26 +14,27 @@ from autograder.collect.name_cleaning import full_name
 from autograder.course import ENGLISH
 from autograder.grading.feedback_table import number
 
-FEWEST = 8  # students for a meaningful correlation
+FEWEST = 8  # minimum number of students for a meaningful correlation
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold the facts about one student.
+    """Hold the data on one student.
 
     Attributes:
         student: nbgrader's id.
-        status: "graded", "refused", "failed", "not graded", "not taken" by collecting,
-            or "missing".
-        reason: why it was not graded.
-        score: all points in the gradebook, including those by hand, minus any late
-            penalty. The score is scaled if written answers do not count. A student
-            without a submission has a score only if a human gave points.
-        scores: the points of each graded cell, or None until a human gives them.
-        awaits_a_human: whether a human must still grade or review something.
+        status: "graded", "refused", "failed", "not graded", "not taken" (collecting
+            refused the file) or "missing".
+        reason: why the submission was not graded.
+        score: all points in the gradebook, including points by hand, minus any late
+            penalty. It is scaled if written answers do not count. A student without a
+            submission has a score only if a person gave points.
+        scores: the points of each graded cell, or None while a person must still grade
+            it.
+        awaits_a_human: whether a person must still grade or review something.
         checks: every hidden check's result, from the autograded notebook.
         repair: the repairs that were made.
-        doubtful: the points that a human should check.
+        doubtful: remarks on what a person should check.
         limits_hit: the limits that the submission reached.
         seconds: how long grading took.
         details: first and last name, e-mail and the number on the platform.
@@ -64,13 +65,13 @@ class Row:
 
     @property
     def name(self) -> str:
-        """Return the full name, as far as it is known: Ada Lovelace, but 김민준."""
+        """Return the known parts of the name in order: Ada Lovelace, but 김민준."""
         details = self.details
         return full_name(details.get("first_name", ""), details.get("last_name", ""))
 
     @property
     def final_score(self) -> str:
-        """Return the score for a platform's gradebook, or "" if there is none yet."""
+        """Return the score for a platform's gradebook, or "" if it is not final."""
         if self.score is None or self.awaits_a_human:
             return ""
         return number(self.score)
@@ -78,18 +79,19 @@ class Row:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Hold a class's results in one graded cell.
+    """Hold a class's results for one graded cell.
 
     Attributes:
         name: the name of the exercise.
         points: the points of the cell.
-        by_hand: whether a human gives the points.
-        graded: number of students with points, including 0 points.
-        mean: average share of the points.
+        by_hand: whether a person gives the points.
+        graded: number of students whose cell is graded, even with 0 points.
+        mean: mean share of the points.
         full: share of these students with all points.
         none: share of these students with no points.
-        discrimination: correlation of its points with the points of all other cells;
-            None if there are too few students or all have equal points.
+        discrimination: correlation between the points of this cell and the points of
+            all other cells, or None if there are too few students or all have equal
+            points.
     """
 
     name: str
@@ -104,7 +106,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Mistake:
-    """Count the students who made a mistake that a check recognised."""
+    """Count the students who made a mistake that a check named."""
 
     exercise: str
     name: str
@@ -113,7 +115,7 @@ class Mistake:
 
 @dataclass(frozen=True)
 class CheckRate:
-    """Count the students who pass a hidden check."""
+    """Count the students who passed a hidden check."""
 
     exercise: str
     title: str
@@ -129,10 +131,10 @@ class ClassReport:
         slug: the slug of the unit.
         title: the title of the unit.
         max_score: the points of all graded cells that students can see.
-        points: the points that each graded cell counts, in the notebook's order.
-        by_hand: the cells that a human grades.
-        rows: a row for each student, by id.
-        note: how written answers count, in words, or "" if a human gives the points.
+        points: how many points each graded cell counts, in the notebook's order.
+        by_hand: the cells that a person grades.
+        rows: a row for each student, ordered by id.
+        note: how written answers count, in words, or "" if a person grades them.
         words: the texts of the page in the class's language.
     """
 
@@ -160,7 +162,7 @@ class ClassReport:
         return sum(row.status == status for row in self.rows)
 
     def summary(self) -> dict[str, float]:
-        """Return mean, median and standard deviation of the scores, if any."""
+        """Return the scores' mean, median and standard deviation, or {}."""
         scores = [row.score for row in self.graded if row.score is not None]
         if not scores:
             return {}
@@ -171,7 +173,7 @@ class ClassReport:
         }
 
     def exercises(self) -> list[Exercise]:
-        """Return the class's results in each graded cell."""
+        """Return the class's results for each graded cell."""
         return [self._exercise(name) for name in self.points]
 
     def _exercise(self, name: str) -> Exercise:
@@ -196,7 +198,7 @@ class ClassReport:
         )
 
     def mistakes(self) -> list[Mistake]:
-        """Return the recognised mistakes, the most common first."""
+        """Return the mistakes that checks named, the most common first."""
         counts: Counter[tuple[str, str]] = Counter()
         for row in self.graded:
             counts.update(
@@ -210,7 +212,7 @@ class ClassReport:
         return sorted(found, key=lambda one: (-one.students, one.exercise, one.name))
 
     def check_rates(self) -> list[CheckRate]:
-        """Return how many students pass each hidden check, in the notebook's order."""
+        """Return how many students passed each hidden check, in notebook order."""
         checks = [check for row in self.graded for check in row.checks]
         order = dict.fromkeys((one["exercise"], one["title"]) for one in checks)
         passed = Counter(

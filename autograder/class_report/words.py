@@ -20,7 +20,7 @@ Told = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Words:
-    """Hold the language of a page and the functions that translate its texts.
+    """Hold the language of a page, and the functions that translate its texts.
 
     Attributes:
         language: the language of the page.
@@ -34,14 +34,14 @@ class Words:
 
 
 def language_of_most(languages: Iterable[str]) -> str:
-    """Return the language of more than half of the notebooks, or else English."""
+    """Return the language of more than half of the notebooks, otherwise English."""
     found = Counter(languages)
     most = (one for one in TRANSLATIONS if 2 * found[one] > found.total())
     return next(most, ENGLISH)
 
 
 def words_in(language: str, slug: str, root: Path) -> Words:
-    """Return the translations for a unit's report. Other texts stay in English."""
+    """Return the translations for a unit's report; other texts remain in English."""
     if language == ENGLISH:
         return Words()
     own = translations(locale_of(course_of(root), language) / REPORT)
@@ -54,7 +54,7 @@ def words_in(language: str, slug: str, root: Path) -> Words:
 
 
 def statuses(told: Told) -> dict[str, str]:
-    """Return the statuses of submissions in words."""
+    """Return the names of the statuses of submissions."""
     return {
         "graded": told("graded"),
         "refused": told("refused"),

@@ -1,6 +1,7 @@
-"""Grade a class: its folder, a resumable run, records and similar answers.
+"""Grade a class, continue interrupted runs, and find similar answers.
 
-Submissions are graded by processes on this machine (`workers`), by a dask cluster or
-on Colab (`on_drive`). A `writer` makes the gradebook and the pages. Workers and writer
-are separate processes with resource limits from the kernel.
+Submissions are graded by processes on this machine (`workers`), by a dask cluster
+(`cluster`) or on Colab (`on_drive`). The `writer` process writes the gradebook and the
+pages. The kernel limits the resources of workers and writer, which are separate
+processes.
 """

@@ -1,4 +1,4 @@
-"""Log each submission as a line of JSON: who graded it, and with what result."""
+"""Log each submission as a line of JSON: who graded it, and with which result."""
 
 import getpass
 import json
@@ -18,7 +18,7 @@ NAME = "audit.jsonl"
 
 
 class AuditLog:
-    """The audit log of a class, `grading/audit.jsonl`. Lines are only ever added."""
+    """Append to the audit log of a class, `grading/audit.jsonl`; change no line."""
 
     def __init__(self, root: Path):
         """Open the log of the class in `root`."""
@@ -32,9 +32,9 @@ class AuditLog:
         }
 
     def add(self, outcome: Outcome, submission_hash: str, unit_hash: str) -> None:
-        """Add the line of one submission.
+        """Add a line for one submission.
 
-        The line is written in one piece, also where several runs write.
+        The line is written in one step, even if several runs write at the same time.
         """
         facts = {
             "when": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -60,7 +60,7 @@ class AuditLog:
             size = os.fstat(descriptor).st_size
             if size:
                 os.lseek(descriptor, size - 1, os.SEEK_SET)
-                if os.read(descriptor, 1) != b"\n":  # a run was killed in mid-line
+                if os.read(descriptor, 1) != b"\n":  # a run was killed within a line
                     line = b"\n" + line
             os.write(descriptor, line)
             os.fsync(descriptor)
@@ -81,5 +81,5 @@ def _of_results(outcome: Outcome) -> dict[str, Any]:
 def _user() -> str:
     try:
         return getpass.getuser()
-    except (KeyError, OSError):  # a number without a name, as in some containers
+    except (KeyError, OSError):  # a user without a name, as in some containers
         return str(os.getuid())

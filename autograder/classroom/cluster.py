@@ -1,10 +1,10 @@
 """Grade submissions on the workers of a dask.distributed cluster.
 
 dask pickles the unit, the submission and the outcome, and sends them between trusted
-machines. A worker runs the student's code in the same sandboxed child process as a
-single machine does. Only this machine writes the gradebook and files. Anyone who
-reaches a dask scheduler can run code on its workers, so use a network that you trust,
-or `tls://` with dask's certificates.
+machines. A worker runs the student's code in a sandboxed child process, exactly as a
+single machine does. Only this machine writes the gradebook and files. Anyone who can
+connect to a dask scheduler can run code on its workers, so use a trusted network, or
+`tls://` with dask's certificates.
 """
 
 import contextlib
@@ -40,20 +40,20 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
 CONNECT_SECONDS = 20
-PATIENCE = 60  # seconds without any worker before a run gives up
+PATIENCE = 60  # seconds without any worker until a run stops
 POLL = 1.0
-AHEAD = 2  # submissions in flight for each worker, so that none waits for the network
-# Errors of distributed if the scheduler is lost. A closed pool gives a RuntimeError.
+AHEAD = 2  # submissions sent to each worker, so that none waits for the network
+# distributed raises these if the scheduler is lost; a closed pool raises RuntimeError.
 GONE = (OSError, TimeoutError, CommClosedError, RuntimeError)
 LOST = "every worker that graded it was lost"
 
 
 class ClusterError(Exception):
-    """Report that the cluster cannot be used or has disappeared."""
+    """Report that the cluster cannot be used or has been lost."""
 
 
 class Cluster:
-    """Send submissions to a cluster's workers, each with its own pre-warmed parent.
+    """Send submissions to a cluster's workers; each has its own pre-warmed parent.
 
     If a worker is lost, the scheduler sends its submissions to another one.
     """
@@ -62,8 +62,8 @@ class Cluster:
         """Connect to the scheduler at `address`, and send the unit to its workers.
 
         Raises:
-            ClusterError: if there is no scheduler or no worker, or if the versions of a
-                worker differ.
+            ClusterError: if there is no scheduler or no worker, or if a worker has
+                other versions.
         """
         self.unit, self.limits, self.address = unit, limits, address
         self._facts = our_facts()
@@ -88,11 +88,11 @@ class Cluster:
         return len(self._futures) < AHEAD * max(1, self._workers())
 
     def is_busy(self) -> bool:
-        """Return whether any outcomes are still to come."""
+        """Return whether there are outcomes that have not been returned yet."""
         return bool(self._futures or self._ended)
 
     def give(self, submission: Submission) -> None:
-        """Send a submission to the cluster, or refuse it here if it is not a file."""
+        """Send a submission to the cluster, or refuse it here if it cannot be sent."""
         content = _content(submission)
         if content is None:
             refused = grade_submission(self.unit, submission, self.limits)
@@ -112,10 +112,10 @@ class Cluster:
         future.add_done_callback(self._news.put)
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for at least one outcome, and return all that are ready.
+        """Wait for at least one outcome, and return all outcomes that are ready.
 
         Raises:
-            ClusterError: if the scheduler or all workers have disappeared.
+            ClusterError: if the scheduler or all workers are lost.
         """
         seen = time.monotonic()
         while not self._ended:
@@ -156,7 +156,7 @@ class Cluster:
         return client
 
     def _require_equals(self) -> None:
-        """Raise ClusterError unless every worker has our versions."""
+        """Raise ClusterError unless every worker has this machine's versions."""
         ours = self._facts
         for worker, found in self.client.run(facts, on_error="return").items():
             if isinstance(found, ModuleNotFoundError):
@@ -173,7 +173,7 @@ class Cluster:
         return ClusterError(f"the scheduler at {self.address} is gone")
 
     def _workers(self) -> int:
-        """Return the number of workers, updated once per second at most."""
+        """Return the number of workers, updated at most once per second."""
         now = time.monotonic()
         if now - self._counted > POLL:
             with contextlib.suppress(*GONE):
@@ -204,7 +204,7 @@ def our_facts() -> dict[str, str]:
 
 
 def _others(submission: Submission) -> tuple[tuple[str, bytes], ...]:
-    """Return the notebooks in the submission's folder, the last one first."""
+    """Return the notebooks in the submission's folder, the most recent first."""
     paths = other_notebooks(submission.path)
     contents = [(path.name, _content(replace(submission, path=path))) for path in paths]
     return tuple((name, found) for name, found in contents if found is not None)

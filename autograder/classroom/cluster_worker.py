@@ -25,7 +25,7 @@ from autograder.unit import GradedUnit, Submission, points_of
 CODE = "the course's code"
 _units: dict[str, "UnitPlugin"] = {}
 _unpacked: dict[str, tuple[GradedUnit, tempfile.TemporaryDirectory]] = {}
-_one_at_a_time = threading.Lock()  # a pre-warmed parent takes one order at a time
+_one_at_a_time = threading.Lock()  # a pre-warmed parent accepts one order at a time
 
 
 class OtherVersions(Exception):
@@ -34,16 +34,16 @@ class OtherVersions(Exception):
 
 @dataclass(frozen=True)
 class Parcel:
-    """Hold a submission on its way to a worker.
+    """Hold a submission that is sent to a worker.
 
     Attributes:
         unit: the key of the unit, which the workers already have.
-        student: the student's id, which seeds the inputs of the checks.
+        student: the student's id, from which the seed of the checks' inputs is derived.
         name: the file's name.
         content: the bytes of the notebook.
         limits: the limits on its resources.
         facts: the versions that the worker must have.
-        others: the notebooks in the same folder, the last one first.
+        others: the notebooks in the same folder, the most recent first.
     """
 
     unit: str
@@ -56,7 +56,7 @@ class Parcel:
 
 
 class UnitPlugin(WorkerPlugin):
-    """Send a unit to every worker, including those that join later."""
+    """Send a unit to every worker, including workers that join later."""
 
     def __init__(self, unit: GradedUnit):
         """Pack the released notebook, the kit, the hidden checks and our answers."""
@@ -102,7 +102,7 @@ class UnitPlugin(WorkerPlugin):
 
 
 def open_parcel(parcel: Parcel) -> Outcome:
-    """Grade the submission in a parcel on this worker, with its own pre-warmed parent.
+    """Grade the submission in a parcel with this worker's own pre-warmed parent.
 
     Raises:
         OtherVersions: if the versions differ from those of the requesting machine.
@@ -114,7 +114,7 @@ def open_parcel(parcel: Parcel) -> Outcome:
         for seconds, (name, content) in enumerate(reversed(parcel.others)):
             other = Path(folder, name)
             other.write_bytes(content)
-            os.utime(other, (seconds, seconds))  # the last one is the newest
+            os.utime(other, (seconds, seconds))  # the most recent file comes last
         path.write_bytes(parcel.content)
         unit = _unit(parcel.unit)
         submission = Submission(parcel.student, unit.slug, path)
@@ -123,7 +123,7 @@ def open_parcel(parcel: Parcel) -> Outcome:
 
 
 def _unit(key: str) -> GradedUnit:
-    """Return a unit that this worker has, with files that last as long as it does."""
+    """Return a unit that this worker has; its files exist as long as the worker."""
     if key not in _unpacked:
         folder = tempfile.TemporaryDirectory(prefix="course-unit-")
         _unpacked[key] = (_units[key].unpack(Path(folder.name)), folder)
@@ -146,7 +146,7 @@ def _installed_answers() -> Path | None:
 
 
 def difference(theirs: dict[str, str], ours: dict[str, str]) -> str:
-    """Return in which versions a worker differs from the requesting machine."""
+    """Describe in which versions a worker differs from the requesting machine."""
     names = sorted(theirs.keys() | ours.keys())
     parts = [
         f"{name} {theirs.get(name, 'none')} where we have {ours.get(name, 'none')}"

@@ -1,4 +1,4 @@
-"""Hash everything on which a score depends: code, packages and the submission.
+"""Hash everything that affects a score: the code, the packages and the submission.
 
 A submission is graded again only if this hash has changed.
 """
@@ -22,7 +22,8 @@ from autograder.unit import GradedUnit, Submission
 AUTOGRADER = Path(__file__).resolve().parents[1]
 PACKAGES = ("torch", "numpy", "nbgrader", "nbformat", "ipython", "nh3")
 
-# Each folder, each file in `autograder` and each file of this folder is in one list.
+# Every folder and file in `autograder` and every file of this folder is in one of the
+# two lists.
 DECIDING = (
     *("checking", "grading", "nbgrader_steps", "repair", "sandbox"),
     *("classroom/folder.py", "classroom/writing.py"),
@@ -58,7 +59,8 @@ def fingerprint_of_code(home: Path = AUTOGRADER, package: Path | None = None) ->
 
     Args:
         home: the autograder.
-        package: the reference answers, with which some checks compare.
+        package: the folder of the reference answers, which some checks use for
+            comparison.
     """
     digest = hashlib.sha256()
     answers = sorted(package.rglob("*.py")) if package is not None else []
@@ -99,9 +101,9 @@ def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
 def fingerprint_of_submission(submission: Submission) -> str:
     """Return a hash of a submission's notebooks.
 
-    The hand-in time is not included, because it affects only the late penalty, which
-    is always computed from the current due date and rule. The error for an unreadable
-    time is included, because such a submission is not graded.
+    The hash does not depend on the hand-in time. The time affects only the late
+    penalty, which is always computed from the current due date and rule. However, a
+    submission whose time is unreadable is not graded, so the hash includes that error.
     """
     digest = hashlib.sha256()
     try:

@@ -1,7 +1,7 @@
-"""Open a class's folder, with its settings, its submissions and its gradebook.
+"""Open a class's folder: its settings, its submissions and its gradebook.
 
-Collecting uses this module too, so it imports the code that assembles or grades only
-when needed. The module writing.py writes the results of grading.
+Collecting also uses this module, so it imports the code that assembles or grades only
+when needed. The module `writing.py` writes the results of grading.
 """
 
 import functools
@@ -27,7 +27,7 @@ GRADING = "grading"
 
 
 class ClassFolder:
-    """Give access to a course's folder with its submissions and gradebook."""
+    """Give access to a class's settings, submissions and gradebook."""
 
     def __init__(self, root: Path, device: str | None = None):
         """Open the class in `root` without changing anything.
@@ -42,7 +42,7 @@ class ClassFolder:
         find_alembic()
 
     def _settings(self) -> Config:
-        """Return the class's own settings, or else our settings."""
+        """Return the settings of the class, or the course's settings if it has none."""
         from autograder.nbgrader_steps.settings import configure
 
         config = Config()
@@ -50,7 +50,7 @@ class ClassFolder:
             if (self.root / SETTINGS).is_file():
                 return _read_settings(self.root)
             configure(config, self.root)
-        except SystemExit as error:  # it would stop nbgrader too
+        except SystemExit as error:  # otherwise nbgrader would exit too
             raise CourseError(str(error)) from None
         return config
 
@@ -76,7 +76,7 @@ class ClassFolder:
             raise CourseError(f"{self.root / SETTINGS}: limits: {words}") from None
 
     def units(self) -> list[str]:
-        """Return the slugs of the units with at least one submission."""
+        """Return the slugs of the units for which there is a submission."""
         submitted = Path(self.coursedir.format_path("submitted", ".", "."))
         found = {path.name for path in submitted.glob("*/*") if path.is_dir()}
         return [unit.slug for unit in self.course.units if unit.slug in found]
@@ -94,7 +94,8 @@ class ClassFolder:
     def register(self, slug: str) -> None:
         """Ensure that the gradebook has the unit with all of its cells.
 
-        A new gradebook appears only when it is complete, even if the process is killed.
+        A new gradebook is moved into place only when it is complete, so that a killed
+        process leaves no incomplete gradebook.
         """
         with FileLock(grading_folder(self.root) / "register.lock"):
             is_there = self.has_gradebook
@@ -103,7 +104,7 @@ class ClassFolder:
                 self._register(self.course.unit(slug), new)
 
     def _register(self, unit: Unit, new: Path | None) -> None:
-        """Write the unit into the gradebook, or into a `new` one."""
+        """Write the unit into the gradebook, or into a `new` gradebook."""
         from autograder.assemble.release import register_assignment
 
         if new is None:
@@ -113,13 +114,13 @@ class ClassFolder:
             register_assignment(self.course, unit, f"sqlite:///{part}")
 
     def open_gradebook(self) -> Gradebook:
-        """Open the gradebook, and create it if there is none."""
+        """Open the gradebook, and create it if it does not exist."""
         make_gradebook(self.db_url)
         return Gradebook(self.db_url)
 
     @property
     def has_gradebook(self) -> bool:
-        """Return whether there is a gradebook, here or on a server."""
+        """Return whether a gradebook exists, here or on a server."""
         path = self._gradebook_file()
         return path is None or path.exists()
 
@@ -131,7 +132,7 @@ class ClassFolder:
         return Path(url.database)
 
     def _is_registered(self, slug: str) -> bool:
-        """Return whether the gradebook has all cells of the unit, or marks for it."""
+        """Return whether the gradebook has all cells of the unit, or any marks."""
         released = graded_unit(slug, self.root).released
         needed = {
             cell.metadata.nbgrader.grade_id
@@ -167,10 +168,11 @@ def require_class(root: Path) -> None:
 
 
 def _read_settings(root: Path) -> Config:
-    """Run a class's configuration file, which may contain any error.
+    """Run a class's configuration file, and explain any error in it.
 
     Raises:
-        CourseError: if there is an error, with the file, the line and the error.
+        CourseError: if there is an error. The message names the file, the line and the
+            error.
     """
     try:
         return PyFileConfigLoader(SETTINGS, path=str(root)).load_config()
@@ -187,7 +189,7 @@ def _read_settings(root: Path) -> Config:
 
 
 def grading_folder(root: Path) -> Path:
-    """Return the folder of records, locks and the audit log, which git ignores."""
+    """Return the folder for records, locks and the audit log, which git ignores."""
     home = root / GRADING
     home.mkdir(parents=True, exist_ok=True)
     ignore = home / ".gitignore"

@@ -1,4 +1,7 @@
-"""Grade the submissions of one unit with many workers and one writer, resumably."""
+"""Grade the submissions of one unit with many workers and one writer.
+
+An interrupted run can be continued.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from autograder.unit import GradedUnit, Submission
 if TYPE_CHECKING:
     from autograder.classroom.workers import Workers
 
-LOCKED_SECONDS = 0.2  # between two attempts to take another run's lock
+LOCKED_SECONDS = 0.2  # between two attempts to get a lock that another run holds
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,9 @@ class Choice:
 
     Attributes:
         with_feedback: also write the feedback pages.
-        workers: submissions graded at a time; None means one per core.
-        force: grade submissions again that are already graded.
-        scheduler: the address of a dask scheduler whose workers should grade.
+        workers: how many submissions are graded at a time; None means one per core.
+        force: also grade submissions that are already graded.
+        scheduler: the address of a dask scheduler whose workers grade the submissions.
     """
 
     with_feedback: bool = True
@@ -40,7 +43,7 @@ class Choice:
     scheduler: str | None = None
 
     def number_for(self, submissions: int) -> int:
-        """Return the number of workers for this many submissions."""
+        """Return the number of workers to use for this many submissions."""
         return max(1, min(self.workers or os.cpu_count() or 1, submissions))
 
 
@@ -51,12 +54,12 @@ def run_through(
     done: Callable[[Outcome], None],
     choice: Choice | None = None,
 ) -> list[Outcome]:
-    """Grade several submissions at a time, and write each when it is graded.
+    """Grade several submissions at a time, and write each result immediately.
 
-    Results of an earlier run are kept if nothing has changed since.
+    Results of an earlier run are kept if nothing has changed since then.
 
     Returns:
-        The outcomes in the order of `submissions`, whichever ended first.
+        The outcomes in the order of `submissions`.
     """
     choice = choice or Choice()
     workers = _workers(folder, unit, choice, len(submissions))
@@ -71,7 +74,7 @@ def run_through(
 
 
 def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
-    """Rewrite the feedback pages that do not match the gradebook."""
+    """Rewrite the feedback pages whose marks differ from the gradebook."""
     records, writer = Records(folder, unit), Writer(folder)
     try:
         for submission in folder.submissions(unit.slug):
@@ -90,7 +93,7 @@ def renew_pages(folder: ClassFolder, unit: GradedUnit) -> None:
 def _workers(
     folder: ClassFolder, unit: GradedUnit, choice: Choice, submissions: int
 ) -> Workers:
-    """Return the workers that grade: a cluster, or processes of this machine.
+    """Return the workers that grade: a cluster, or processes on this machine.
 
     Raises:
         ClusterError: if the requested cluster cannot be used.
@@ -99,14 +102,14 @@ def _workers(
         from autograder.classroom.cluster import Cluster
 
         return Cluster(unit, folder.limits, choice.scheduler)
-    # Workers need PyTorch, which takes seconds to import, and `renew_pages` does not.
+    # Workers import PyTorch, which takes seconds, and `renew_pages` does not need them.
     from autograder.classroom.workers import Processes
 
     return Processes(unit, folder.limits, choice.number_for(submissions))
 
 
 class _Run:
-    """Perform one run through a class, and track the submissions and their outcomes."""
+    """Perform one run, and keep track of the submissions and their outcomes."""
 
     def __init__(
         self,
@@ -129,17 +132,17 @@ class _Run:
         """Keep the workers busy, and write their outcomes.
 
         A submission that ran out of time while others used the processors is graded
-        again, with no other submission at the same time.
+        again while no other submission is being graded.
         """
         waiting = list(submissions)
         while waiting or self.workers.is_busy():
             waiting = self._begin(waiting)
             if not self.workers.is_busy():
-                if waiting:  # another run has the rest in hand
+                if waiting:  # another run is grading the rest
                     time.sleep(LOCKED_SECONDS)
                 continue
             graded = self.workers.outcomes()
-            waiting = self._begin(waiting)  # nobody waits for the writer
+            waiting = self._begin(waiting)  # so that no worker waits for the writer
             for outcome in graded:
                 if outcome.was_held_up:
                     self._held_up.append(outcome.submission)
@@ -155,7 +158,7 @@ class _Run:
                 self._write(outcome)
 
     def _begin(self, waiting: list[Submission]) -> list[Submission]:
-        """Give submissions to idle workers, and return the remaining ones."""
+        """Give submissions to idle workers, and return the submissions that remain."""
         left: list[Submission] = []
         for number, submission in enumerate(waiting):
             if not self.workers.has_room():
@@ -170,7 +173,7 @@ class _Run:
         return left
 
     def _keep(self, submission: Submission) -> bool:
-        """Keep an earlier outcome if it is still valid, and update its feedback."""
+        """Keep an earlier outcome if it is still valid, and update its page."""
         kept = self.records.kept(submission)
         if kept is None:
             return False
@@ -186,19 +189,19 @@ class _Run:
         return True
 
     def _write(self, outcome: Outcome) -> None:
-        """Write an outcome to gradebook, files and log, and then mark it as done."""
+        """Write an outcome to the gradebook and files, and then mark it as done."""
         with self.records.gradebook_lock:
             marks = self.writer.write(outcome, self.choice.with_feedback)
         self._end(outcome, marks)
 
     def _remember(self, outcome: Outcome, marks: Marks | None = None) -> None:
-        """Record that all files of a submission are written."""
+        """Record that all files of a submission have been written."""
         submission_hash = self._hashes[outcome.submission]
         with_feedback = self.choice.with_feedback
         self.records.keep(outcome, submission_hash, with_feedback, marks)
 
     def _end(self, outcome: Outcome, marks: Marks | None = None) -> None:
-        """Log an outcome, then record it.
+        """Log an outcome, and then record it as done.
 
         If the run is killed in between, the next run grades the submission again.
         """
@@ -213,9 +216,9 @@ class _Run:
         self._lighten(outcome)
 
     def _lighten(self, outcome: Outcome) -> None:
-        """Drop the large parts of an outcome that is written, to save memory.
+        """Drop the large parts of a written outcome to save memory.
 
-        Equal results share one object, because students make the same mistakes.
+        Equal results share one object, because many students make the same mistakes.
         """
         outcome.notebook, outcome.runs = None, ()
         results = tuple(self._kept_once(one) for one in outcome.results)

@@ -1,7 +1,7 @@
 """Find students whose answers are close to a known public solution.
 
-A known solution is a notebook or a Python file. Its functions and classes are compared
-with each answer under any name, and nothing in it is executed.
+A known solution is a notebook or a Python file. Each of its functions and classes is
+compared with each answer, even if their names differ. Nothing in the file is executed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class KnownSolution:
     Attributes:
         name: the path of the file in the folder of known solutions.
         pieces: the tokens of each function and class.
-        defined: their names.
+        defined: the names of these functions and classes.
         failure: why the file could not be read, or "".
     """
 
@@ -57,8 +57,8 @@ class NearKnown:
     Attributes:
         student: the student's id.
         file: the known solution's name.
-        beyond: how far the agreement exceeds the class's, 0 to 1.
-        exercises: the exercises that agree with it.
+        beyond: how far the agreement exceeds the usual agreement in the class, 0 to 1.
+        exercises: the exercises whose answers agree with the known solution.
     """
 
     student: str
@@ -72,7 +72,7 @@ def read_known(folder: Path, given: str) -> list[KnownSolution]:
 
     Args:
         folder: the folder of known solutions.
-        given: the handed-out code, which is not compared.
+        given: the code that students were given, which is not compared.
     """
     paths = (path for path in folder.rglob("*") if path.suffix in ENDINGS)
     return [_read(path, path.relative_to(folder), given) for path in sorted(paths)]
@@ -95,7 +95,7 @@ def _read(path: Path, name: Path, given: str) -> KnownSolution:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef))
         ]
         pieces = [tokens_of(ast.unparse(node), given) for node in nodes]
-    except Exception as error:  # one public file must not stop the others
+    except Exception as error:  # an error in one public file must not stop the others
         return KnownSolution(str(name), failure=f"{type(error).__name__}")
     return KnownSolution(str(name), pieces, frozenset(node.name for node in nodes))
 
@@ -106,16 +106,16 @@ def near_known(
     known: list[KnownSolution],
     names: Mapping[str, set[str]],
 ) -> list[NearKnown]:
-    """Return the students close to a known solution, the closest first.
+    """Return the students whose answers are close to a known solution, closest first.
 
-    The exercises that agree have at least 40 tokens together, and at most one student
-    in twenty is expected to have such answers.
+    A student is returned only if the answers that agree have at least 40 tokens in
+    total, and if at most one student in twenty is expected to have such answers.
 
     Args:
         compared: the class.
-        answers: student to exercise to the tokens of the answer.
+        answers: for each student and exercise, the tokens of the answer.
         known: the solutions.
-        names: exercise to the names that its answer defines.
+        names: for each exercise, the names that its answer defines.
     """
     found = [near for one in known for near in _near_one(compared, answers, one, names)]
     return sorted(found, key=lambda near: (-near.beyond, near.student, near.file))

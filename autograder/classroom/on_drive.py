@@ -1,12 +1,12 @@
-"""Grade a class whose files are on a mounted Drive, and copy results back often.
+"""Grade a class whose files are on a mounted Drive, and often copy the results back.
 
-Grading runs on the machine's own disk, because a database can break on a mounted
-Drive. After every few students, all results are copied to the Drive. If the machine is
-taken away, only those few students' results are lost, and the next run continues
-after the saved ones.
+Grading uses the machine's own disk, because a database can be damaged on a mounted
+Drive. After every 20 students, all results are copied to the Drive. If the machine is
+lost, only the results since the last copy are lost, and the next run continues from the
+last copy.
 
-The notebook `colab_autograde.ipynb` runs
-`python -m autograder.classroom.on_drive DRIVE WORK UNIT`.
+The notebook `colab_autograde.ipynb` runs `python -m autograder.classroom.on_drive DRIVE
+WORK UNIT`.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from autograder.classroom.folder import ClassFolder
 CLASS = "class"
 ARCHIVES = "submissions"
 ROSTER = "roster.csv"
-# Copied in this order: a gradebook without records is graded again, but records
-# without their gradebook would be trusted.
+# The order matters: a gradebook without records is graded again, but records without
+# their gradebook would be trusted.
 FIRST = ("collected", "submitted", "autograded", "feedback", "grades.csv", "report")
 LAST = ("gradebook.db", "grading")
-MIRRORED = ("autograded", "feedback")  # files deleted here are deleted there too
+MIRRORED = ("autograded", "feedback")  # files deleted here are also deleted there
 NOT_COPIED = (".lock", "-journal", "-wal", "-shm", UNFINISHED)
 STUDENTS_AT_A_TIME = 20
 
@@ -37,13 +37,13 @@ STUDENTS_AT_A_TIME = 20
 def grade_from_drive(
     drive: Path, work: Path, unit: str, at_a_time: int = STUDENTS_AT_A_TIME
 ) -> None:
-    """Collect, grade and export a unit of the class in `drive`, resuming earlier work.
+    """Collect, grade and export a unit of the class in `drive`; resume earlier work.
 
     Args:
         drive: the folder with submissions/ (archives), an optional roster.csv, and
             class/, which receives the results.
-        work: a folder on this machine, which is brought up to date first.
-        unit: such as 04.
+        work: a folder on this machine, which is first updated from the Drive.
+        unit: the unit, such as 04.
         at_a_time: number of students after which the results are copied to the Drive.
     """
     work.mkdir(parents=True, exist_ok=True)
@@ -82,8 +82,8 @@ def _collect(drive: Path, work: Path, unit: str) -> None:
 def run_course(*words: object) -> int:
     """Run a command of `course`, show its output and return its status.
 
-    Status 1 means that some submissions were refused or failed, and the others are
-    done.
+    Status 1 means that some submissions were refused or failed, but all others are
+    graded.
 
     Raises:
         CalledProcessError: if the command fails with any other status.
@@ -101,7 +101,7 @@ def _export(folder: ClassFolder, work: Path) -> None:
 
 
 def save(work: Path, home: Path) -> None:
-    """Copy the results to the Drive, where each file is replaced as a whole."""
+    """Copy the results to the Drive, where each file is replaced in one step."""
     for name in (*FIRST, *LAST):
         if (work / name).exists():
             copy_changed(work / name, home / name)
@@ -110,7 +110,7 @@ def save(work: Path, home: Path) -> None:
 
 
 def copy_changed(source: Path, target: Path) -> None:
-    """Copy a file, or a folder's files that differ, without following links."""
+    """Copy a file, or those files in a folder that differ; do not follow links."""
     if not source.exists():
         return
     files = [source] if source.is_file() else sorted(source.rglob("*"))

@@ -1,7 +1,7 @@
-"""Record the graded submissions, so that a run can continue where another stopped.
+"""Record graded submissions, so that a run can continue after an interrupted one.
 
-Everything is under `grading/` in the class's folder. `done/` has a record for each
-graded submission, written completely or not at all. `locks/` has a lock for each
+All records are under `grading/` in the class's folder. `done/` contains a record for
+each graded submission; a record is always complete. `locks/` contains a lock for each
 student.
 """
 
@@ -28,7 +28,7 @@ MAX_NAME = 200
 
 
 class Records:
-    """Manage the records and locks of one unit in a class's folder."""
+    """Store the records and hold the locks of one unit in a class's folder."""
 
     def __init__(self, folder: ClassFolder, unit: GradedUnit):
         """Open the records, and create their folders if necessary."""
@@ -41,7 +41,7 @@ class Records:
         self._locks: dict[str, FileLock] = {}
 
     def lock(self, student: str) -> bool:
-        """Take a student's lock, or return False if another run has it."""
+        """Lock a student, or return False if another run holds the lock."""
         lock = FileLock(self.home / "locks" / self.slug / f"{_name(student)}.lock")
         try:
             lock.acquire(timeout=0)
@@ -60,11 +60,11 @@ class Records:
             self.release(student)
 
     def forget(self, submission: Submission) -> None:
-        """Remove the record of a submission that is about to be graded."""
+        """Remove the record of a submission before it is graded."""
         self._path(submission).unlink(missing_ok=True)
 
     def kept(self, submission: Submission) -> tuple[Outcome, bool] | None:
-        """Return the outcome of an earlier run if grading would give the same today.
+        """Return the outcome of an earlier run if it is still valid.
 
         Returns:
             The outcome, and whether its feedback page matches the gradebook. None if
@@ -91,16 +91,16 @@ class Records:
         with_feedback: bool,
         marks: Marks | None = None,
     ) -> None:
-        """Record that a submission's marks and files are written.
+        """Record that a submission's marks and files have been written.
 
         Args:
             outcome: the outcome of grading.
             submission_hash: the hash of the graded submission.
-            with_feedback: whether its page is written.
+            with_feedback: whether the feedback page has been written.
             marks: its marks in the gradebook, if known.
         """
         if submission_hash != fingerprint_of_submission(outcome.submission):
-            return  # the student has handed in again meanwhile
+            return  # the student has handed in again in the meantime
         marks = marks or self._marks(outcome.submission)
         record = {
             "format": FORMAT,
@@ -133,6 +133,6 @@ class Records:
 
 
 def _name(student: str) -> str:
-    """Return a file name for a student that leaves room for a suffix."""
+    """Return a file name for a student that is short enough to add a suffix."""
     coded = student.encode(errors="surrogateescape")
     return student if len(coded) <= MAX_NAME else hashlib.sha256(coded).hexdigest()

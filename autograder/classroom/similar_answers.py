@@ -1,7 +1,8 @@
-"""Read the answers to compare in a separate, limited process.
+"""Read the answers that will be compared, in a separate process with limits.
 
 A student may submit anything: a link, a device, or a number with a million digits. If
-reading fails or takes too long, only that submission is left out and listed.
+reading fails or takes too long, only this submission is left out, and the report lists
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from autograder.repair import Refused, read_submission, rebuild
 from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
-PATIENCE = 300.0  # seconds on a busy machine; `limited` counts processor time
+PATIENCE = 300.0  # seconds even on a busy machine; `limited` counts processor time
 LIMITS = Limits(grader_seconds=20)
 TOO_LONG = "reading it took too long"
 NO_MEMORY = "reading it needs too much memory"
@@ -34,9 +35,9 @@ class ReadAnswers:
 
     Attributes:
         digest: the digest of the file.
-        is_untouched: whether all answers are unchanged since release.
-        tokens: exercise to the tokens of its answer.
-        failure: why it could not be read, or "".
+        is_untouched: whether the student changed no answer of the released notebook.
+        tokens: for each exercise, the tokens of its answer.
+        failure: why the submission could not be read, or "".
     """
 
     digest: str = ""
@@ -48,7 +49,7 @@ class ReadAnswers:
 def read_answers(
     unit: GradedUnit, submissions: Iterable[Submission], patience: float = PATIENCE
 ) -> dict[str, ReadAnswers]:
-    """Return each student's answers, or why they cannot be read."""
+    """Return each student's answers, or the reason why they cannot be read."""
     found: dict[str, ReadAnswers] = {}
     worker: WorkerProcess | None = None
     try:
@@ -68,7 +69,7 @@ def read_answers(
 def _ask(
     worker: WorkerProcess, submission: Submission, patience: float
 ) -> ReadAnswers | None:
-    """Return the process's answer, or None if it has ended or takes too long."""
+    """Return the process's reply, or None if the process has ended or is too slow."""
     try:
         worker.connection.send(submission)
         return worker.connection.recv() if worker.connection.poll(patience) else None
@@ -80,7 +81,7 @@ def _serve(connection: Connection, unit: GradedUnit) -> None:
     """Read each submission that arrives over `connection` until it closes."""
     begin_working()
     if hasattr(sys, "set_int_max_str_digits"):
-        sys.set_int_max_str_digits(0)  # `limited` stops long conversions
+        sys.set_int_max_str_digits(0)  # `limited` stops conversions that take long
     given = sources_in(unit.released, unit)
     try:
         while True:
@@ -89,7 +90,7 @@ def _serve(connection: Connection, unit: GradedUnit) -> None:
                 answers = _read(unit, submission.path, given)
             connection.send(answers)
     except (EOFError, OSError):
-        pass  # all are read, or the parent process has ended
+        pass  # all submissions are read, or the parent process has ended
     finally:
         connection.close()
 

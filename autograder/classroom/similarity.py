@@ -1,11 +1,12 @@
 """Compare the answers of a class as syntax trees, ignoring names and comments.
 
-An answer becomes a sequence of tokens, which are the nodes of its tree in order. A
-number replaces each name that the student chose, and texts, annotations and the
-handed-out statements are left out. RapidFuzz compares two sequences by the share of
-tokens that they have in common, in order. The exercise itself causes much of this
-agreement, so the median agreement of the class's pairs is subtracted. `is_linked`
-states whether two submissions agree too much for chance.
+Each answer is converted to a sequence of tokens, which are the nodes of its syntax tree
+in order. A number replaces each name that the student chose. Strings, annotations and
+the statements that students were given are left out. RapidFuzz compares two sequences
+by the share of tokens that they have in common in the same order. The exercise itself
+causes much of this agreement, so the median agreement of all pairs in the class is
+subtracted. `is_linked` is True if the agreement of two submissions is too high to be
+explained by chance.
 """
 
 import ast
@@ -22,18 +23,18 @@ from rapidfuzz.process import cdist
 from autograder.notebook_syntax import parse_cell
 from autograder.repair.slots import top_names
 
-FEWEST_TOKENS = 15  # of an answer; shorter ones are not compared
-FEWEST_IN_ALL = 40  # of a submission
-MOST_COUNTED = 40  # tokens of an answer, so that no long one outweighs the others
-SMALL = 8  # students; a smaller class does not show how common an answer is
-RARE = 0.05  # of the class: a rarer answer proves no more
+FEWEST_TOKENS = 15  # an answer with fewer tokens is not compared
+FEWEST_IN_ALL = 40  # tokens of a whole submission
+MOST_COUNTED = 40  # tokens of one answer, so that long answers do not dominate
+SMALL = 8  # a class with fewer students does not show how common an answer is
+RARE = 0.05  # share of the class; rarer answers do not count as stronger evidence
 SHUFFLES = 20
-CHANCE = 0.1  # pairs in a class: chance that gives fewer explains none of them
-CHANCE_OF_FOUND = 1 / 200  # the same, as a share of the pairs that are found
-NEARLY = 0.02  # two agreements that differ by less are equal
+CHANCE = 0.1  # expected chance pairs in a class, below which a pair is linked
+CHANCE_OF_FOUND = 1 / 200  # the same, as a share of the pairs found
+NEARLY = 0.02  # agreements that differ by less count as equal
 PLAIN = set(dir(builtins)) | {"self", "torch", "nn", "F", "math", "np", "Tensor"}
-MAX_TOKENS = 20_000  # of an answer, because longer ones take minutes to compare
-CHARACTERS = 0x10FF00  # one for each kind of token
+MAX_TOKENS = 20_000  # of one answer; longer ones take minutes to compare
+CHARACTERS = 0x10FF00  # one character for each kind of token
 Tokens = dict[str, list[str]]
 
 
@@ -43,12 +44,13 @@ class Pair:
 
     Attributes:
         students: the two students.
-        beyond: the share of agreement beyond the class's, 0 to 1.
+        beyond: how far the agreement exceeds the usual agreement, 0 to 1.
         agreement: the share of tokens in common, 0 to 1.
-        usual: the median of this share over the class's pairs.
-        exercises: the exercises that agree as much as the pairs that are looked for.
-        by_chance: the number of pairs as strong as this one in a shuffled class.
-        is_linked: whether chance does not explain the pair.
+        usual: the median of `agreement` over all pairs in the class.
+        exercises: the exercises in which the agreement reaches the required level.
+        by_chance: the expected number of pairs in a shuffled class that agree at least
+            as strongly.
+        is_linked: whether the agreement is too high to be explained by chance.
     """
 
     students: tuple[str, str]
@@ -61,14 +63,14 @@ class Pair:
 
 
 class Encoder:
-    """Encode each kind of token as one character, always the same."""
+    """Encode each kind of token as one character, which is always the same."""
 
     def __init__(self) -> None:
-        """Start without any tokens."""
+        """Start with an empty code."""
         self._codes: dict[str, int] = {}
 
     def text(self, tokens: Sequence[str]) -> str:
-        """Return a text of one character for each token."""
+        """Return a text with one character for each token."""
         numbers = (self._codes.setdefault(one, len(self._codes)) for one in tokens)
         return "".join(chr(0x100 + number % CHARACTERS) for number in numbers)
 
@@ -80,8 +82,9 @@ class ComparedClass:
         """Compare each pair of students in each exercise that both answered.
 
         Args:
-            answers: student to exercise to the tokens of the answer.
-            least: the smallest agreement beyond the class's that counts, 0 to 1.
+            answers: for each student and exercise, the tokens of the answer.
+            least: how far an agreement must exceed the usual agreement to count, 0 to
+                1.
         """
         self.students = sorted(answers)
         self.least = least
@@ -106,28 +109,29 @@ class ComparedClass:
 
     @property
     def beyond(self) -> np.ndarray:
-        """Return each pair's agreement beyond the class's, over all exercises."""
+        """Return how far each pair's agreement over all exercises exceeds the usual."""
         return self._found[0]
 
     @property
     def strength(self) -> np.ndarray:
-        """Return the rarity of the answers on which each pair agrees."""
+        """Return how rare the answers are on which each pair agrees."""
         return self._found[1]
 
     @cached_property
     def _strengths(self) -> np.ndarray:
-        """Return the strengths of the class's own agreements, the weakest first."""
+        """Return the strengths of all pairs in the class, the weakest first."""
         return np.sort(self.strength[np.triu_indices(len(self.students), 1)])
 
     def _agreements(
         self, exercises: "Sequence[ComparedExercise]"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return each pair's agreement beyond the class's, and its rarity.
+        """Return each pair's agreement beyond the usual agreement, and its rarity.
 
         The agreement is -1 for pairs with too few tokens to compare.
 
-        The weight of an exercise is its number of tokens times the room above the
-        class's usual agreement, so an exercise that everybody solves alike has none.
+        The weight of an exercise is its number of tokens times one minus the usual
+        agreement. An exercise that everybody solves in the same way therefore has no
+        weight.
         """
         size = len(self.students), len(self.students)
         above, room, tokens, strength = (np.zeros(size) for _ in range(4))
@@ -144,9 +148,9 @@ class ComparedClass:
 
     @cached_property
     def by_chance(self) -> np.ndarray:
-        """Return the strengths of agreements in shuffled classes, the weakest first.
+        """Return the strengths of all pairs in shuffled classes, the weakest first.
 
-        In a shuffled class, the answers of one student come from different students.
+        In a shuffled class, each student's answers come from several other students.
         """
         generator = np.random.default_rng(0)
         found = []
@@ -160,17 +164,17 @@ class ComparedClass:
 
     @property
     def is_large(self) -> bool:
-        """Return whether the class is large enough to show how rare an answer is."""
+        """Return whether the class is large enough to judge how rare an answer is."""
         return len(self.students) >= SMALL
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs whose agreement is at least `least`, the closest first."""
+        """Return the pairs with `beyond` of at least `least`, the closest first."""
         rows, columns = np.nonzero(np.triu(self.beyond >= self.least, 1))
         found = [self._pair(int(a), int(b)) for a, b in zip(rows, columns, strict=True)]
         return sorted(found, key=lambda pair: (-pair.beyond, pair.students))
 
     def nearest(self, student: str) -> Pair | None:
-        """Return a student's closest pair, or None if no pair agrees."""
+        """Return a student's closest pair, or None if there is no agreement."""
         if student not in self.students or not self.exercises:
             return None
         row = self.students.index(student)
@@ -203,7 +207,7 @@ class ComparedClass:
 
 
 def _as_strong(strengths: np.ndarray, least: float) -> int:
-    """Count the numbers that are at least `least` in a sorted array."""
+    """Count how many numbers in a sorted array are at least `least`."""
     return int(strengths.size - np.searchsorted(strengths, least))
 
 
@@ -212,12 +216,12 @@ class ComparedExercise:
     """Hold the agreement of all pairs of answers to one exercise.
 
     Attributes:
-        shares: the agreement of each pair, 0 to 1, or -1 where one has no answer.
-        tokens: number of tokens of each pair, or 0 where one has no answer.
+        shares: the agreement of each pair, 0 to 1, or -1 if one of them has no answer.
+        tokens: the number of tokens of each pair, or 0 if one of them has no answer.
         usual: the median agreement, or 0 if there are fewer than three pairs.
-        beyond: the agreement of each pair beyond the usual one, 0 to 1.
-        rarity: minus the logarithm of the share of the class that agrees with one of a
-            pair as much as the two agree.
+        beyond: how far each pair's agreement exceeds the usual one, 0 to 1.
+        rarity: minus the logarithm of the share of the class that agrees with one
+            student of the pair at least as much as the other student does.
     """
 
     shares: np.ndarray
@@ -227,7 +231,7 @@ class ComparedExercise:
     rarity: np.ndarray
 
     def reordered(self, order: np.ndarray) -> "ComparedExercise":
-        """Return the same comparison with the answers assigned to other students."""
+        """Return the same comparison after assigning the answers to other students."""
         grid = np.ix_(order, order)
         own = (self.shares, self.tokens, self.beyond, self.rarity)
         shares, tokens, beyond, rarity = (matrix[grid] for matrix in own)
@@ -235,7 +239,7 @@ class ComparedExercise:
 
 
 def compared(texts: Sequence[str]) -> ComparedExercise:
-    """Compare the students' encoded answers, with one character per token."""
+    """Compare the students' encoded answers, which have one character per token."""
     lengths = np.array([len(text) if len(text) >= FEWEST_TOKENS else 0
                         for text in texts])  # fmt: skip
     both = np.outer(lengths > 0, lengths > 0)
@@ -253,7 +257,7 @@ def compared(texts: Sequence[str]) -> ComparedExercise:
 
 
 def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
-    """Return how rare each pair's agreement is. Shares count as `RARE` at least."""
+    """Return how rare each pair's agreement is; a share counts as at least `RARE`."""
     as_near = np.empty(shares.shape)
     for row, own in enumerate(shares):
         as_near[row] = len(own) - np.searchsorted(np.sort(own), own - NEARLY)
@@ -262,14 +266,14 @@ def _rarity(shares: np.ndarray, answered: int) -> np.ndarray:
 
 
 def beyond_usual(shares: np.ndarray, usual: float) -> np.ndarray:
-    """Return the part of each agreement above the usual one, scaled to 0 to 1."""
+    """Return how far each agreement exceeds the usual one, scaled to 0 to 1."""
     room = 1 - usual
     above = np.clip(shares - usual, 0, None)
     return above / room if room > 0 else np.zeros_like(above)
 
 
 def clusters_of(links: Sequence[Pair]) -> list[list[str]]:
-    """Return the groups of students whom links connect, the largest first."""
+    """Return the groups of students that are connected by links, the largest first."""
     group: dict[str, set[str]] = {}
     for pair in links:
         one, other = (group.get(student, {student}) for student in pair.students)
@@ -280,9 +284,9 @@ def clusters_of(links: Sequence[Pair]) -> list[list[str]]:
 
 
 def tokens_of(source: str, given: str = "") -> list[str]:
-    """Return the tokens of an answer, without the handed-out code.
+    """Return the tokens of an answer, without the code that students were given.
 
-    An answer that cannot be parsed, or is nested too deeply, has no tokens.
+    The list is empty for an answer that cannot be parsed or is nested too deeply.
     """
     try:
         return _tokens_of(source, given)
@@ -331,7 +335,7 @@ def _is_of_self(node: ast.AST) -> TypeGuard[ast.Attribute]:
 
 
 def _in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a tree's nodes in order, without annotations and texts."""
+    """Yield a tree's nodes in order, without annotations and docstrings."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "ctx", "type_comment"):
@@ -348,7 +352,7 @@ def _is_text(node: ast.AST) -> bool:
 def _tokens(
     body: Sequence[ast.stmt], known: set[str], names: dict[str, str]
 ) -> Iterator[str]:
-    """Yield the tokens of statements, except for imports and known statements."""
+    """Yield the tokens of statements, without imports and known statements."""
     for statement in body:
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             continue

@@ -1,4 +1,4 @@
-"""Report which submissions of a class agree, as a page and a table."""
+"""Report which submissions of a class are similar, as a web page and a table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.sandbox.safe_cells import as_csv
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "similarity"
 COLUMNS = ("student", "cluster", "nearest other student", "similarity", "exercises")
-LONGEST = 200  # characters of a text on the page
+LONGEST = 200  # maximum number of characters in a text on the page
 RULE = (
     "Two submissions are linked if they agree {least:.0%} or more beyond the class's "
     "usual agreement, and if chance does not explain it. To measure chance, the "
@@ -36,14 +36,15 @@ RULE_OF_SMALL = (
 
 @dataclass(frozen=True)
 class SimilarityReport:
-    """Hold the submissions of a unit that agree more than is usual.
+    """Hold the submissions of a unit that agree more than usual.
 
     Attributes:
         slug: the slug of the unit.
-        compared: the students with different files.
+        compared: the comparison of the students whose files differ.
         same: groups of students with the same file; only the first is compared.
-        near: students close to a known solution.
-        failures: student or known file to the reason why it could not be read.
+        near: students whose answers are close to a known solution.
+        failures: for each submission or known solution that could not be read, the
+            reason.
         blank: students who have not answered anything.
     """
 
@@ -56,7 +57,7 @@ class SimilarityReport:
 
     @cached_property
     def links(self) -> list[Pair]:
-        """Return the pairs that chance does not explain, and those with equal files."""
+        """Return the pairs that chance does not explain and those with equal files."""
         names = tuple(self.compared.exercises)
         equal = [
             Pair((students[0], other), 1.0, 1.0, 0.0, names, 0.0, is_linked=True)
@@ -71,18 +72,18 @@ class SimilarityReport:
         return clusters_of(self.links)
 
     def inside(self, cluster: Sequence[str]) -> list[Pair]:
-        """Return the links inside a cluster, the closest first."""
+        """Return the linked pairs inside a cluster, the closest first."""
         members = set(cluster)
         found = [pair for pair in self.links if pair.students[0] in members]
         return sorted(found, key=lambda pair: (-pair.beyond, pair.students))
 
     def exercises_of(self, cluster: Sequence[str]) -> list[str]:
-        """Return the exercises in which a cluster agrees."""
+        """Return the exercises in which the students of a cluster agree."""
         named = {name for pair in self.inside(cluster) for name in pair.exercises}
         return [name for name in self.compared.exercises if name in named]
 
     def nearest(self, student: str) -> Pair | None:
-        """Return a student's closest pair, preferring links."""
+        """Return a student's closest pair; linked pairs are preferred."""
         own = (pair for pair in self.links if student in pair.students)
         return max(own, key=lambda pair: pair.beyond, default=None) or (
             self.compared.nearest(student)
@@ -101,7 +102,7 @@ class SimilarityReport:
         return rule.format(least=self.compared.least)
 
     def rows(self) -> Iterator[Sequence[str]]:
-        """Yield a row for each student: cluster, nearest student, known solutions."""
+        """Yield a row per student with cluster, nearest student and known solutions."""
         yield *COLUMNS, "known solutions"
         cluster = {
             student: str(number)
@@ -127,7 +128,7 @@ class SimilarityReport:
         return [page, table]
 
     def page(self) -> str:
-        """Return the page as HTML text, in which every inserted text is escaped."""
+        """Return the page as HTML, in which all inserted text is escaped."""
         environment = Environment(
             loader=FileSystemLoader(TEMPLATES),
             autoescape=True,

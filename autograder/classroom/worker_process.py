@@ -1,7 +1,7 @@
 """Start processes that grade and write, limit their resources and end them.
 
 These processes read text that anybody may have written. If Python or a parser's C code
-hangs there, the kernel ends the process, and only one submission is lost.
+hangs on such a text, the kernel ends the process, and only one submission is lost.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from autograder.sandbox.limits import Limits
 from autograder.sandbox.prestart import processes
 from autograder.sandbox.student_side.namespaces import die_with_parent
 
-PATIENCE = 5  # seconds for an idle process to end
+PATIENCE = 5  # seconds that an idle process has to end by itself
 TOO_SLOW = (
     "reading, checking or showing it kept the grader busy for too long: "
     "it is not an ordinary notebook"
@@ -41,7 +41,7 @@ class WorkerProcess:
             self.process.start()
 
     def end(self, patience: float) -> int | None:
-        """End the process after this many seconds at most, and return its exit code."""
+        """End the process after at most `patience` seconds; return its exit code."""
         self.connection.close()
         self.process.join(patience)
         self.process.kill()
@@ -52,14 +52,15 @@ class WorkerProcess:
 
 
 def was_too_slow(exit_code: int | None) -> bool:
-    """Return whether the kernel ended a process because of the time limit."""
+    """Return whether the kernel ended a process because it exceeded the time limit."""
     return exit_code is not None and exit_code == -getattr(signal, "SIGPROF", 0)
 
 
 def begin_working() -> None:
-    """Make this a worker process, which ends with its parent and ignores Ctrl-C.
+    """Make this process end with its parent and ignore Ctrl-C.
 
-    Imported objects are never garbage, so the garbage collector skips them.
+    Also exclude all imported objects from garbage collection, because they are never
+    garbage.
     """
     gc.freeze()
     die_with_parent()
@@ -73,9 +74,9 @@ def limited(limits: Limits) -> Iterator[None]:
     Exceeding the time limit ends this process. Exceeding the memory limit raises
     `MemoryError`.
 
-    The timer starts now. `RLIMIT_CPU` would count from the process's start in kernel
-    ticks, which can exceed the time of `getrusage` by half. After some thousands of
-    submissions, nothing would be left for another.
+    The timer starts with the block. `RLIMIT_CPU` would count from the start of the
+    process, in kernel ticks, which can exceed the time of `getrusage` by half. After
+    some thousands of submissions, no time would be left for another submission.
     """
     try:
         import resource
@@ -99,7 +100,7 @@ def limited(limits: Limits) -> Iterator[None]:
 
 
 def _data_bytes() -> int:
-    """Return the size of this process's data, or 0 if the kernel does not report it."""
+    """Return the size of this process's data segment, or 0 if it is unknown."""
     with contextlib.suppress(OSError):
         found = re.search(r"VmData:\s+(\d+)", Path("/proc/self/status").read_text())
         return int(found[1]) * 1024 if found else 0

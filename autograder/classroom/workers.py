@@ -1,4 +1,4 @@
-"""Grade submissions in several processes, so that none delays the others."""
+"""Grade submissions in several processes, so that a slow one delays no others."""
 
 import contextlib
 import time
@@ -27,28 +27,28 @@ from autograder.sandbox.limits import Limits
 from autograder.unit import GradedUnit, Submission
 
 ATTEMPTS = 2
-SPARE_SECONDS = 120  # wall-clock time in addition to all attempts of a submission
+SPARE_SECONDS = 120  # wall-clock time that is added to all attempts of a submission
 Work = Callable[[GradedUnit, Submission, Limits], Any]
 LOST = "the process that graded it ended without an answer, twice"
 
 
 class Workers(Protocol):
-    """Take submissions, and return their outcomes in any order."""
+    """Accept submissions, and return their outcomes in any order."""
 
     def has_room(self) -> bool:
-        """Return whether another submission can start at once."""
+        """Return whether another submission can start immediately."""
 
     def is_busy(self) -> bool:
-        """Return whether any outcomes are still to come."""
+        """Return whether there are outcomes that have not been returned yet."""
 
     def give(self, submission: Submission) -> None:
-        """Start a submission. The caller checks for room first."""
+        """Start a submission; the caller must check `has_room` first."""
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for at least one outcome, and return all that are ready."""
+        """Wait for at least one outcome, and return all outcomes that are ready."""
 
     def close(self) -> None:
-        """End every process, and drop the unfinished submissions."""
+        """End every process, and discard the unfinished submissions."""
 
 
 class _Worker(WorkerProcess):
@@ -68,15 +68,15 @@ class _Worker(WorkerProcess):
         self.submission: Submission | None = None
 
     def begin(self, submission: Submission) -> None:
-        """Send it a submission, and start the time limit."""
+        """Send a submission to the process, and start the time limit."""
         seconds = ATTEMPTS * self._limits.on_this_machine().submission_seconds
         self._until = time.monotonic() + seconds + SPARE_SECONDS
         self.submission = submission
-        with contextlib.suppress(OSError):  # waiting detects a lost process
+        with contextlib.suppress(OSError):  # `outcomes` detects a lost process
             self.connection.send(submission)
 
     def seconds_left(self) -> float:
-        """Return the remaining time for its submission."""
+        """Return how many seconds are left for the current submission."""
         return max(0.0, self._until - time.monotonic())
 
 
@@ -84,8 +84,8 @@ class Processes:
     """Grade in up to `number` processes, each with its own pre-warmed parent.
 
     The parents are copies of a process that has imported the unit's kit. If a process
-    is lost, its submission starts once more in a new one. A submission that keeps the
-    process itself busy for too long is refused.
+    is lost, its submission starts once more in a new process. If a submission keeps the
+    grading process busy for too long, it is refused.
     """
 
     def __init__(
@@ -95,9 +95,9 @@ class Processes:
         number: int,
         work: Work = grade_submission,
     ):
-        """Prepare to grade submissions of `unit`. Processes start when needed.
+        """Prepare to grade submissions of `unit`; processes start when needed.
 
-        With other `work`, its results take the place of the outcomes.
+        If `work` is another function, its results are returned instead of outcomes.
         """
         self.unit, self.limits, self.number = unit, limits, number
         self._work = work
@@ -106,7 +106,7 @@ class Processes:
         self._parent: ForkServerClient | None = None
 
     def has_room(self) -> bool:
-        """Return whether a process is idle or another one may be started."""
+        """Return whether a process is idle or another process may be started."""
         return len(self._busy()) < self.number
 
     def is_busy(self) -> bool:
@@ -121,7 +121,7 @@ class Processes:
         worker.begin(submission)
 
     def outcomes(self) -> list[Outcome]:
-        """Wait for outcomes, and restart lost submissions or give them up."""
+        """Wait for outcomes; restart lost submissions, or report them as failed."""
         busy = self._busy()
         patience = min(worker.seconds_left() for worker in busy)
         ready = wait([worker.connection for worker in busy], patience)
@@ -129,7 +129,7 @@ class Processes:
         return [outcome for worker in ended for outcome in self._answer(worker)]
 
     def close(self) -> None:
-        """End every process, and with it its pre-warmed parent."""
+        """End every process together with its pre-warmed parent."""
         for worker in self._workers:
             worker.connection.close()
         while self._workers:
@@ -162,7 +162,7 @@ class Processes:
         self._parent = None
 
     def _answer(self, worker: _Worker) -> list[Outcome]:
-        """Return a worker's outcome, or none if its submission is restarted."""
+        """Return a worker's outcome, or an empty list if its submission restarts."""
         submission, worker.submission = worker.submission, None
         try:
             if submission is not None and worker.connection.poll():
@@ -187,10 +187,10 @@ class Processes:
 
 
 def _line_to_copy() -> ControlChannel:
-    """Copy this process's parent, and stop using a parent that cannot be copied.
+    """Copy this process's parent, and end the parent if it cannot be copied.
 
     Raises:
-        NoParent: if there is no parent to copy.
+        NoParent: if the parent cannot be copied.
     """
     try:
         return shared_parent().copy()

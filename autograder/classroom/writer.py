@@ -1,4 +1,7 @@
-"""Write outcomes in a process that can be ended, because any text may be in a page."""
+"""Write outcomes in a separate process, so that a hanging one can be killed.
+
+Pages contain text of students, and any text may make a parser hang.
+"""
 
 import contextlib
 from collections.abc import Mapping
@@ -30,19 +33,19 @@ from autograder.translations.feedback_catalogues import feedback_table
 from autograder.unit import Submission
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "refused"
-SECONDS = 180.0  # of wall-clock time for one submission
+SECONDS = 180.0  # wall-clock time for one submission
 LOST = "the process that writes ended without an answer"
 Job = Literal["outcome", "feedback"]
 
 
 class Written(NamedTuple):
-    """Hold the status of an outcome after writing, and whether all of it is written.
+    """Hold the status of an outcome after writing it.
 
     Attributes:
         status: the outcome's status.
-        reason: why it is not graded, or not complete.
-        is_whole: whether all is written.
-        marks: its marks in the gradebook.
+        reason: why the outcome is not graded or not completely written.
+        is_whole: whether everything was written.
+        marks: the student's marks in the gradebook.
     """
 
     status: Status
@@ -52,7 +55,7 @@ class Written(NamedTuple):
 
 
 class Writer:
-    """Write outcomes into gradebook, files and pages, one at a time."""
+    """Write outcomes into the gradebook, files and pages, one at a time."""
 
     def __init__(self, folder: ClassFolder):
         """Start the process in the background."""
@@ -60,20 +63,20 @@ class Writer:
         self._process: WorkerProcess | None = self._started()
 
     def write(self, outcome: Outcome, with_feedback: bool) -> Marks:
-        """Write an outcome, and store any error in its status and reason.
+        """Write an outcome; if this fails, record the error in its status and reason.
 
         Returns:
-            The marks that the gradebook then holds.
+            The marks in the gradebook after writing.
         """
         written = self._ask("outcome", outcome, with_feedback)
         outcome.status, outcome.reason = written.status, written.reason
         if not written.is_whole:
-            with contextlib.suppress(Exception):  # the gradebook may be lost
+            with contextlib.suppress(Exception):  # the gradebook may be unusable
                 take_back(self.folder, outcome.submission)
         return written.marks
 
     def write_feedback(self, submission: Submission) -> bool:
-        """Rewrite the page of a graded submission, and say whether that succeeded."""
+        """Rewrite the page of a graded submission; return whether that succeeded."""
         return self._ask("feedback", submission).is_whole
 
     def close(self) -> None:
@@ -86,7 +89,7 @@ class Writer:
         return WorkerProcess(serve, self.folder.root, self.folder.device)
 
     def _ask(self, job: Job, *arguments: Any) -> Written:
-        """Send a job to the process, which is ended if it does not answer in time."""
+        """Send a job to the process; kill the process if it does not reply in time."""
         self._process = process = self._process or self._started()
         is_late = False
         try:
@@ -102,7 +105,7 @@ class Writer:
 
 
 def serve(connection: Connection, root: Path, device: str | None) -> None:
-    """Do the jobs that arrive over `connection`, for the class in `root`."""
+    """Do the jobs that arrive over `connection` for the class in `root`."""
     begin_working()
     log_warnings(root)
     folder = ClassFolder(root, device)
@@ -116,7 +119,7 @@ def serve(connection: Connection, root: Path, device: str | None) -> None:
 
 
 def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
-    """Do a job, and turn any error into a result so that the run continues."""
+    """Do a job, and return an error as a result, so that the run continues."""
     try:
         return job(folder, *arguments)
     except Exception as error:
@@ -124,7 +127,7 @@ def _done(job: Any, folder: ClassFolder, *arguments: Any) -> Written:
 
 
 def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Written:
-    """Write an outcome and its page, and return the resulting status."""
+    """Write an outcome and its page, and return the status after writing."""
     marks = write(folder, outcome)
     if outcome.status == "graded" and with_feedback:
         write_feedback(folder, outcome.submission)
@@ -134,7 +137,7 @@ def write_all(folder: ClassFolder, outcome: Outcome, with_feedback: bool) -> Wri
 
 
 def write_refusal(folder: ClassFolder, outcome: Outcome) -> None:
-    """Write a page with the reason, in each language: the notebook's is unknown."""
+    """Write a page with the reason in each language, as the notebook's is unknown."""
     submission, root = outcome.submission, folder.course.root
     tables: dict[str, Mapping[str, str]] = {"en": {}} | {
         language: feedback_table(root, language, submission.slug)

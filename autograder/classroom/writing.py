@@ -20,10 +20,10 @@ from autograder.unit import Submission
 
 
 def write(folder: ClassFolder, outcome: Outcome) -> Marks:
-    """Write an outcome to gradebook and files, and store any failure in it.
+    """Write an outcome to the gradebook and files; record any failure in the outcome.
 
     Returns:
-        The marks that the gradebook then holds.
+        The marks in the gradebook after writing.
     """
     submission, notebook = outcome.submission, outcome.notebook
     try:
@@ -39,14 +39,14 @@ def write(folder: ClassFolder, outcome: Outcome) -> Marks:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why an outcome could not be written."""
+    """Describe why an outcome could not be written."""
     if is_disk_full(error):
         return "the disk is full: free some space, and grade again"
     return f"{type(error).__name__}: {error}".splitlines()[0][:MAX_REASON]
 
 
 def take_back(folder: ClassFolder, submission: Submission) -> None:
-    """Remove the score and the page of an earlier grading."""
+    """Remove the score and the page of an earlier run."""
     written = folder.autograded(submission.student, submission.slug)
     shutil.rmtree(written, ignore_errors=True)
     shutil.rmtree(folder.feedback_page(submission).parent, ignore_errors=True)
@@ -55,16 +55,17 @@ def take_back(folder: ClassFolder, submission: Submission) -> None:
 
 @functools.cache
 def converter(folder: ClassFolder) -> Autograde:
-    """Return nbgrader's converter, which knows the class's settings."""
+    """Return nbgrader's converter with the settings of the class."""
     return Autograde(coursedir=folder.coursedir, config=folder.config)
 
 
 def _write_files(
     folder: ClassFolder, submission: Submission, notebook: NotebookNode
 ) -> None:
-    """Write the graded notebook, and copy the files around it as nbgrader does.
+    """Write the graded notebook, and copy the other files as nbgrader does.
 
-    The unit's own files replace the student's files of the same name.
+    If a student's file has the same name as one of the unit's files, the unit's file
+    replaces it.
     """
     student, slug = submission.student, submission.slug
     course, autograde = folder.coursedir, converter(folder)
@@ -84,7 +85,7 @@ def _write_files(
 def _copy_files(
     source: Path, target: Path, ignored: list[str], left_out: list[str] | None = None
 ) -> None:
-    """Copy the files in a folder, except for notebooks and ignored files."""
+    """Copy the files in a folder, except notebooks and ignored files."""
     for path in map(Path, find_all_files(str(source), [*ignored, "*.ipynb"])):
         name = path.relative_to(source)
         if name.as_posix() not in (left_out or ()):

@@ -24,15 +24,15 @@ from autograder.collect.incoming import (
 from autograder.collect.platform_names import match_platform
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES, count_of_entries
 
-MAX_FILES = 20_000  # possible notebooks in one archive
-MAX_ENTRIES = 200_000  # of all kinds, because each entry costs memory
+MAX_FILES = 20_000  # files that may be notebooks, in one archive
+MAX_ENTRIES = 200_000  # entries of any kind, because each entry needs memory
 MAX_ENTRIES_OF_A_STUDENT = 50_000
-MAX_TOTAL = 4 << 30  # bytes of notebooks in one archive, as it declares them
-MAX_OF_A_STUDENT = 256 << 20  # bytes in a student's archives, as they declare them
+MAX_TOTAL = 4 << 30  # declared bytes of all notebooks in one archive
+MAX_OF_A_STUDENT = 256 << 20  # declared bytes in one student's archives
 MAX_DEPTH = 4  # nested archives
 MAX_RATIO = 1000  # deflate reaches 1032, but a notebook seldom exceeds 50
 SMALL = 1 << 20  # smaller files may have any ratio
-LONGEST_PART, LONGEST_NAME = 255, 1000  # characters; longer names take hours to parse
+LONGEST_PART, LONGEST_NAME = 255, 1000  # characters; parsing longer names takes hours
 UTF8 = 0x800  # the flag of an archive entry with a UTF-8 name
 ENCRYPTED = 0x1
 
@@ -46,10 +46,10 @@ class Allowance:
     entries: int
 
     def open(self, content: bytes) -> zipfile.ZipFile:
-        """Open an archive, unless it has too many entries.
+        """Open an archive and subtract its entries from the allowance.
 
         Raises:
-            CollectError: if it has too many entries. Then nothing is read.
+            CollectError: if it has too many entries. In this case, nothing is read.
         """
         count = count_of_entries(content)
         if count > self.entries:
@@ -61,7 +61,8 @@ class Allowance:
         """Subtract entries from the allowance.
 
         Raises:
-            CollectError: if they are too many or too large. Then nothing is read.
+            CollectError: if the entries are too many or too large. In this case,
+                nothing is read.
         """
         size = sum(info.file_size for info in infos)
         if len(infos) > self.files:
@@ -82,21 +83,21 @@ def read_archive(
     allowance: Allowance | None = None,
     depth: int = 1,
 ) -> None:
-    """Read an archive, and the archives in it.
+    """Read an archive and all archives inside it.
 
-    A broken or malicious entry is refused, and the others are still read.
+    Broken and malicious entries are refused, but the others are still read.
 
     Args:
         content: the bytes of the archive.
-        parents: the folders and archives around it, and its own name.
-        when: its own time, in UTC.
+        parents: the names of the folders and archives around it, then its own name.
+        when: the archive's own time, in UTC.
         reading: collects the files that are found.
         allowance: how much may be read. The default is the limits for a whole class.
         depth: the nesting depth of this archive, which is 1 for the outermost.
 
     Raises:
-        CollectError: if the whole archive is broken, empty or too large. Then no file
-            is taken.
+        CollectError: if the whole archive is broken, empty or too large. In this case,
+            no file is taken.
     """
     own = allowance or Allowance(MAX_TOTAL, MAX_FILES, MAX_ENTRIES)
     try:
@@ -125,11 +126,11 @@ def read_inner_archive(
 ) -> None:
     """Read an archive that is a file in a folder or in another archive.
 
-    In a student's archive, every notebook has the time of the archive, because the
-    student chose the times inside.
+    In a student's archive, every notebook gets the time of the archive, because the
+    student could choose the times of its entries.
 
     Raises:
-        CollectError: as `read_archive` does.
+        CollectError: under the same conditions as in `read_archive`.
     """
     before = len(reading.notebooks)
     read_archive(file.content, file.parts, file.when, reading, allowance, depth)
@@ -151,7 +152,7 @@ def _wanted(
     left_out: list[LeftOut],
     depth: int,
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...]]]:
-    """Yield the entries to read with their paths, and record the others."""
+    """Yield the entries to read, each with its path, and record all others."""
     for info in archive.infolist():
         name = _name(info)
         parts = tuple(part for part in re.split(r"[/\\]", name) if part != ".")
@@ -174,7 +175,7 @@ def _about(found: LeftOut) -> tuple[str, bool, bool]:
 def _problem_of(
     info: zipfile.ZipInfo, name: str, parts: tuple[str, ...], depth: int
 ) -> str:
-    """Return why an entry must not be opened, or "" if it may be."""
+    """Return why an entry must not be opened, or "" if it may be opened."""
     drive = re.match(r"[A-Za-z]:", name)
     if not parts or ".." in parts or "" in parts or drive or "\0" in info.orig_filename:
         return "leads out of the archive"
@@ -194,10 +195,11 @@ def _problem_of(
 
 
 def _name(info: zipfile.ZipInfo) -> str:
-    """Return an entry's name, even if it is UTF-8 without the flag.
+    """Return an entry's name, even if it is in UTF-8 without the UTF-8 flag.
 
-    Korean Windows writes names in EUC-KR. Bytes that are Hangul in EUC-KR are never a
-    plausible name in cp437, where they are box-drawing characters.
+    The Korean version of Windows writes names in EUC-KR. Hangul in EUC-KR can be
+    recognised, because in cp437 the same bytes are box-drawing characters, which no
+    real name contains.
     """
     if info.flag_bits & UTF8:
         return info.filename
@@ -215,7 +217,7 @@ def _name(info: zipfile.ZipInfo) -> str:
 
 
 def _entry_time(info: zipfile.ZipInfo) -> datetime | None:
-    """Return an entry's time, read in this machine's time zone, or None."""
+    """Return an entry's time, interpreted in this machine's time zone, or None."""
     try:
         when = datetime(*info.date_time).astimezone(UTC)
     except (ValueError, OverflowError):

@@ -1,7 +1,7 @@
-"""Keep the assignment columns of a Canvas gradebook export, and find a unit's column.
+"""Store the assignment columns of a Canvas gradebook export and find a unit's column.
 
-Canvas imports scores into the assignment whose heading is in the file. If no assignment
-has this heading, Canvas creates one.
+Canvas imports scores into the assignment whose name is the heading of the column. If
+there is no such assignment, Canvas creates one.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from autograder.collect.submission_store import STORE
 from autograder.course import Unit
 
 FILE = "canvas-assignments.json"
-HEADING = re.compile(r"(?P<name>.+\S)\s*\(\d+\)", re.DOTALL)  # Canvas's number
+HEADING = re.compile(r"(?P<name>.+\S)\s*\(\d+\)", re.DOTALL)  # Canvas adds its number
 NUMBER = re.compile(r"(?:unit\s*)?0*(\d+)(?![^\W_])", re.IGNORECASE)
 
 
 def keep_assignments(root: Path, headings: Iterable[str]) -> None:
-    """Save the headings of a Canvas export, unless it has none."""
+    """Save the assignment headings of a Canvas export, if it has any."""
     if found := [one for one in headings if HEADING.fullmatch(one)]:
         text = json.dumps(found, ensure_ascii=False, indent=1)
         atomic_write(root / STORE / FILE, f"{text}\n".encode())
 
 
 def kept_assignments(root: Path) -> list[str]:
-    """Return the saved headings, or none if the file is missing or damaged."""
+    """Return the saved headings, or an empty list if the file is missing or damaged."""
     try:
         found = json.loads((root / STORE / FILE).read_text(encoding="utf-8"))
         return [one for one in found if HEADING.fullmatch(one)]
@@ -38,10 +38,11 @@ def kept_assignments(root: Path) -> list[str]:
 
 
 def columns_of(unit: Unit, headings: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """Return the headings that name a unit, several if the match is ambiguous.
+    """Return the headings that name a unit; there are several if it is ambiguous.
 
-    A heading names the unit if it is the slug or a title, optionally after the number.
-    If there is no such heading, one that starts with the unit's number names it.
+    A heading names the unit if it is the slug or a title, with or without the unit's
+    number before it. If there is no such heading, a heading that starts with the unit's
+    number names it.
 
     Args:
         unit: the unit.

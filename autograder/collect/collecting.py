@@ -1,4 +1,4 @@
-"""Read all files, match students and units, store all work, and install the last."""
+"""Read all files, find students and units, store all work, and install the last."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FEW = 4  # if another unit has this many times the students, nobody counts as mi
 
 @dataclass(frozen=True)
 class Placed:
-    """Hold the result for one student's submissions of one unit."""
+    """Hold the result of one student's submissions for one unit."""
 
     student: str
     slug: str
@@ -82,10 +82,10 @@ class Collected:
     Attributes:
         report: the result for each file.
         placed: the result for each student and unit.
-        created: students who were not known before.
-        moved: old student id to the id in the roster.
-        named: how many students on a roster now have names in the gradebook.
-        warnings: pairs of a file or row and a text that an instructor should read.
+        created: students who were new to the gradebook.
+        moved: maps an old student id to the id in the roster.
+        named: how many students got their names from the roster into the gradebook.
+        warnings: pairs of a file or row and a warning for the instructor.
     """
 
     report: ImportReport = field(default_factory=ImportReport)
@@ -97,7 +97,7 @@ class Collected:
 
     @property
     def missing(self) -> dict[str, list[str]]:
-        """Return the students without any file, for each unit."""
+        """For each unit, return the students who sent no file."""
         return self.report.missing
 
 
@@ -110,15 +110,15 @@ def collect(
 ) -> Collected:
     """Collect the submissions at `path` into a class's folder.
 
-    Everything is read before anything is written, and each file is replaced as a whole.
-    If the run is interrupted, collecting again completes it.
+    All input is read before anything is written, and each file is replaced in one step.
+    If the run is interrupted, run it again to complete it.
 
     Args:
         path: a folder, an archive or one notebook.
         folder: the class.
         unit: collect only this unit's notebooks.
-        roster: a CSV file of the students; by default the last roster, or else the
-            students in the gradebook.
+        roster: a CSV file of the students. The default is the last roster, or, if there
+            is none, the students in the gradebook.
         times: a CSV file with the hand-in times.
 
     Raises:
@@ -161,9 +161,9 @@ class _Collecting:
         sorting: Sorter,
         is_from_quarantine: bool,
     ) -> None:
-        """Start with the old roster and the new one, each of which may be None.
+        """Start with the old and the new roster; either of them may be None.
 
-        Files from the quarantine are not put aside there again.
+        Files from the quarantine are not put into the quarantine again.
         """
         self.quarantine, self.keeps = Quarantine(folder.root), not is_from_quarantine
         self.folder, self.times = folder, times
@@ -225,7 +225,7 @@ class _Collecting:
     def _put_aside(
         self, incoming: IncomingNotebook, result: ImportResult, reading: IncomingFiles
     ) -> ImportResult:
-        """Put a file aside, or assign it if its quarantined copy now has a student."""
+        """Put a file aside, or take it if the instructor has assigned it a student."""
         owner = self.quarantine.owner(incoming, result.slug) if result.slug else ""
         if owner and not result.students and not result.is_untouched:
             return replace(result, state=TAKEN, students=(owner,), why=GIVEN)
@@ -236,7 +236,7 @@ class _Collecting:
         return result
 
     def _leave_out(self, reading: IncomingFiles) -> None:
-        """Report the files that are not notebooks or cannot be read."""
+        """Report the files that are not notebooks or that cannot be read."""
         for item in reading.left_out:
             named = reading.named(item.parts, self.sorting.slugs)
             who = self.matcher.match(named, may_be_new=False).students
@@ -291,7 +291,7 @@ class _Collecting:
         installed: dict[str, Record],
         due: datetime | None,
     ) -> None:
-        """Report each file that was taken, and report a team's file only once."""
+        """Report each file that was taken; a team's file is reported only once."""
         items = {id(item): item for items in found.values() for item in items}
         for item in items.values():
             own = item.incoming
@@ -316,7 +316,7 @@ class _Collecting:
         return replace(record, is_untouched=item.is_untouched, came_as=came_as)
 
     def _say_missing(self, units: dict[str, dict[str, list[SortedNotebook]]]) -> None:
-        """List the students who have sent nothing in any form, now or before."""
+        """List the students who have never sent a file for the unit in any form."""
         most = max(map(len, units.values()), default=0)
         slugs = [slug for slug in sorted(units) if FEW * len(units[slug]) >= most]
         if self.sorting.wanted:
@@ -364,5 +364,5 @@ def _record_of(incoming: IncomingNotebook, named: ParsedName) -> Record:
         named.file,
         named.version,
         named.late,
-        incoming.is_timed and named.platform != "git",  # a clone's time is wrong
+        incoming.is_timed and named.platform != "git",  # the time in a clone is wrong
     )

@@ -1,4 +1,4 @@
-"""Detect the unit of a notebook from its cells, its name or its title."""
+"""Detect the unit of a notebook from its cells, its file name or its title."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UnitDetector:
     """Detect the unit of a notebook."""
 
     def __init__(self, course: Course) -> None:
-        """Read the cell ids and the unanswered cells of the released notebooks."""
+        """Read the cell ids and the unanswered cells from the released notebooks."""
         self.units = {
             unit: _grade_ids(course, unit)
             for unit in course.units
@@ -30,7 +30,7 @@ class UnitDetector:
         self._stubs = {unit: list(_stubs(course, unit)) for unit in self.units}
 
     def unit(self, incoming: IncomingNotebook, stem: str) -> Unit | None:
-        """Return the unit that the cells, the name or the title indicate, or None."""
+        """Detect the unit from the cells, the name or the title, or return None."""
         try:
             cells = read_content(incoming.content)
         except Refused:
@@ -40,11 +40,11 @@ class UnitDetector:
         return self._by_cells(ids) or self._by_name(stem) or self._by_title(texts)
 
     def named_unit(self, stem: str) -> Unit | None:
-        """Return the unit that a file's name indicates, or None."""
+        """Return the unit that a file's name contains, or None."""
         return self._by_name(stem)
 
     def is_untouched(self, content: bytes, unit: Unit) -> bool:
-        """Return whether every answer is unchanged since release, in any language."""
+        """Return whether all answers are as they were released, in any language."""
         try:
             given = {squeezed(cell.source) for cell in read_content(content)}
         except Refused:
@@ -70,7 +70,7 @@ class UnitDetector:
 
 
 def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
-    """Return the ids of a unit's cells that carry points."""
+    """Return the ids of the cells of a unit that carry points."""
     path = course.release_notebook(unit)
     cells = nbformat.read(path, as_version=4).cells
     return frozenset(
@@ -81,7 +81,7 @@ def _grade_ids(course: Course, unit: Unit) -> frozenset[str]:
 
 
 def _stubs(course: Course, unit: Unit) -> Iterator[frozenset[str]]:
-    """Yield the unanswered cells of a unit in each language."""
+    """For each language, yield the set of a unit's unanswered cells."""
     english = course.release_notebook(unit)
     folder = english.parent.parent
     others = (folder / one / unit.slug / english.name for one in TRANSLATIONS)

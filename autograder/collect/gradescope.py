@@ -1,7 +1,7 @@
 """Read students and hand-in times from Gradescope's export.
 
 The export has a folder `submission_NUMBER` for each submission. The file
-`submission_metadata.yml` next to these folders gives the students and the times.
+`submission_metadata.yml` next to these folders lists the students and the times.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from autograder.collect.name_cleaning import stem_of
 from autograder.collect.platform_names import ParsedName
 from autograder.collect.times import UncertainTime, parse_time
 
-EXPORT = re.compile(r"assignment_\d+_export")  # the whole folder or archive
+EXPORT = re.compile(r"assignment_\d+_export")  # the name of the whole folder or archive
 NOT_BELIEVED = (
     "is not Gradescope's list, or does not cover all collected files: collect the "
     "export by itself"
 )
 SUBMISSION = re.compile(r"submission_\d+")
-LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # keeps an id such as 007
+LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # keeps 007 as text
 
 
 def read_gradescope(reading: IncomingFiles) -> None:
     """Record the students and the times of the submissions in Gradescope's export.
 
-    The list counts only if the whole collection is one export, because a list within a
-    submission could be the student's own invention.
+    The list is used only if the whole collection is one export, because a student could
+    have forged a list inside a submission.
     """
     for item in reading.lists:
         folder = item.parts[:-1]
@@ -58,7 +58,7 @@ def _all_parts(reading: IncomingFiles) -> Iterator[tuple[str, ...]]:
 def _submissions(
     content: bytes,
 ) -> Iterator[tuple[str, ParsedName, datetime | None]]:
-    """Yield each submission's folder, its students and its hand-in time."""
+    """For each submission, yield the folder, the students and the hand-in time."""
     try:
         told = yaml.load(content.decode("utf-8-sig"), LOADER)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Report the result for every file: taken, put aside, refused or passed over."""
+"""Report whether each file was taken, put aside, refused or passed over."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ class ImportResult:
         state: one of `STATES`.
         students: the students who handed it in, if known.
         why: the reason, or a remark on a file that was taken.
-        slug: its unit.
-        when: its hand-in time.
-        is_beside: whether it may be ignored if the student has another taken file.
-        is_untouched: whether it is the released notebook without any answers.
+        slug: the unit of the file.
+        when: the hand-in time of the file.
+        is_beside: whether the file may be ignored if another file of the student was
+            taken.
+        is_untouched: whether the file is the released notebook without any answers.
     """
 
     source: str
@@ -61,8 +62,8 @@ class ImportReport:
     Attributes:
         name: the name of the folder or the archive.
         results: one result for each file.
-        missing: unit to the students who sent nothing.
-        names: student to name, for students whose name is known.
+        missing: maps a unit to the students who sent nothing.
+        names: maps a student to the name, if it is known.
         page: the path of the page once it is written; the table is in the same folder.
     """
 
@@ -73,7 +74,7 @@ class ImportReport:
     names: dict[str, str] = field(default_factory=dict)
 
     def of(self, *states: str) -> list[ImportResult]:
-        """Return the files with one of these states, in order."""
+        """Return the results with one of these states, in order."""
         return [result for result in self.results if result.state in states]
 
     def taken_from(self) -> set[str]:
@@ -81,7 +82,11 @@ class ImportReport:
         return {one for result in self.of(TAKEN) for one in result.students}
 
     def problems(self) -> list[ImportResult]:
-        """Return the files to look at: untaken work, or a student's only files."""
+        """Return the results that an instructor should look at.
+
+        These are files that may be work but were not taken, and the only files of a
+        student.
+        """
         done = self.taken_from()
         return [
             result
@@ -90,7 +95,7 @@ class ImportReport:
         ]
 
     def instead(self) -> dict[str, list[ImportResult]]:
-        """Return the students from whom nothing could be taken, with their files."""
+        """For each student without any taken file, return the other files."""
         done = self.taken_from()
         found: dict[str, list[ImportResult]] = {}
         for result in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):
@@ -100,14 +105,14 @@ class ImportReport:
         return found
 
     def missing_by_name(self, slug: str) -> list[str]:
-        """Return the ids of the students who sent nothing, with the known names."""
+        """Return the ids, and names if known, of the students who sent nothing."""
         named = ((one, self.names.get(one, "")) for one in self.missing[slug])
         return [
             f"{one} ({name})" if name and name != one else one for one, name in named
         ]
 
     def write(self, root: Path, source: Path) -> None:
-        """Write the page and the table, replacing those of the same source and units.
+        """Write the page and the table; replace an earlier report on the same files.
 
         Args:
             root: the class's folder.
@@ -120,7 +125,7 @@ class ImportReport:
         atomic_write(table, self.as_csv().encode("utf-8-sig", "replace"))
 
     def _page(self, folder: Path, source: Path) -> Path:
-        """Return a path that no other source and no other units use."""
+        """Return a path that is not used for another source or other units."""
         known: dict[str, list[str]] = {}
         path = folder / SOURCES
         if path.is_file():
@@ -134,7 +139,7 @@ class ImportReport:
         return folder / f"{name}.html"
 
     def as_csv(self) -> str:
-        """Return a table with a row for each file, in which no cell is a formula."""
+        """Return a table with one row per file, in which no cell is a formula."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
@@ -144,11 +149,11 @@ class ImportReport:
 
 
 def sent_instead(root: Path, slug: str) -> dict[str, str]:
-    """Return the students whose files were not collected, and each one's last result.
+    """For each student whose files were not collected, return the last result.
 
     Args:
         root: the class's folder.
-        slug: a unit; only archives with a notebook that was taken for it count.
+        slug: a unit. Only archives from which a notebook of this unit was taken count.
     """
     found: dict[str, str] = {}
     accounts = (root / STORE / ACCOUNTS).glob("*.csv")
@@ -170,13 +175,13 @@ def _cells(result: ImportResult) -> Iterator[str]:
 
 
 def _harmless(cell: str) -> str:
-    """Return a cell that a spreadsheet does not read as a formula."""
+    """Return a cell that spreadsheets do not interpret as a formula."""
     plain = clean(cell, 1000)
     return f"'{plain}" if plain.startswith(DANGEROUS) else plain
 
 
 def page_of(report: ImportReport) -> str:
-    """Return the page as HTML text, in which every inserted text is escaped."""
+    """Return the page as HTML, in which all inserted text is escaped."""
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )

@@ -1,4 +1,4 @@
-"""Hold the incoming notebooks and other files, each with its path."""
+"""Represent the incoming notebooks and other files, each with its path."""
 
 from __future__ import annotations
 
@@ -55,18 +55,19 @@ INSTEAD = (".pdf", ".html", ".htm", ".rar", ".7z", ".gz", ".tar", ".docx", ".gdo
 
 
 class CollectError(ValueError):
-    """Report that the input cannot be collected, and that nothing was changed."""
+    """Report that the input cannot be collected; nothing was changed."""
 
 
 @dataclass(frozen=True)
 class IncomingNotebook:
-    """Hold one notebook as it came in.
+    """Hold one notebook as it was received.
 
     Attributes:
-        parts: the folders and archives that contain the file, and its name.
+        parts: the names of the folders and archives that contain the file, then its
+            own.
         when: the time of the file or of the archive entry, in UTC.
         content: the bytes of the file.
-        is_timed: whether the time belongs to the file itself, not to its archive.
+        is_timed: whether the time is the file's own time and not its archive's.
     """
 
     parts: tuple[str, ...]
@@ -85,10 +86,10 @@ class LeftOut:
     """Hold one file that is not taken.
 
     Attributes:
-        parts: the path, as for a notebook.
+        parts: the path, in the same form as for a notebook.
         why: the kind of file, or the problem with it.
         may_be_work: whether it is a notebook or an archive that could not be read.
-        is_by_product: whether a program created it, not the student.
+        is_by_product: whether a program and not the student created it.
     """
 
     parts: tuple[str, ...]
@@ -103,7 +104,7 @@ class LeftOut:
 
     @property
     def may_stand_for_work(self) -> bool:
-        """Return whether students often send this kind of file, not a notebook."""
+        """Return whether students often send this kind of file and no notebook."""
         return self.parts[-1].lower().endswith(INSTEAD)
 
 
@@ -112,12 +113,13 @@ class IncomingFiles:
     """Hold all files that were found, each in one of two lists.
 
     Attributes:
-        notebooks: files that are notebooks or look like them.
+        notebooks: files that are notebooks or that look like notebooks.
         left_out: files that are not notebooks or cannot be read.
         clones: the folders that are students' repositories.
         lists: Gradescope's lists of submissions, in any folder.
-        submissions: folders that such a list names, and their students.
-        times: folders of one submission, and the platform's time for each.
+        submissions: maps each folder in such a list to its students.
+        times: maps the folder of a submission to the time that the platform gives for
+            it.
     """
 
     notebooks: list[IncomingNotebook] = field(default_factory=list)
@@ -128,9 +130,9 @@ class IncomingFiles:
     times: dict[tuple[str, ...], datetime] = field(default_factory=dict)
 
     def named(self, parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-        """Parse a path. The outermost folder that names a student decides.
+        """Parse a path; the outermost folder that names a student determines the owner.
 
-        Names that a student gave to inner files say nothing about the owner.
+        The names of inner files are ignored for this, because the student chose them.
         """
         found = parse_path(parts, slugs)
         is_of_a_platform = found.platform not in ("files", "nbgrader")
@@ -147,7 +149,7 @@ class IncomingFiles:
         return found
 
     def has_work(self, clone: tuple[str, ...]) -> bool:
-        """Return whether a repository contains a notebook or a file instead of one."""
+        """Return whether a repository contains a notebook or, for example, a PDF."""
         work = [one.parts for one in self.notebooks]
         work += [
             one.parts
@@ -157,10 +159,11 @@ class IncomingFiles:
         return any(parts[: len(clone)] == clone for parts in work)
 
     def note_clones(self) -> None:
-        """Record which folders are repositories, and count Git's own files as one.
+        """Record which folders are repositories, and report Git's own files as one.
 
-        Repositories count if several are in the same folder, or if they are at the top.
-        A single repository further inside is part of a student's submission.
+        A folder counts as a student's repository if it is at the top, or if there are
+        several repositories in the same folder. A single repository deeper inside is
+        part of a student's submission.
         """
         own = [item for item in self.left_out if item.why == OF_GIT]
         clones = {item.parts[: item.parts.index(CLONE)]: item for item in own}
@@ -173,7 +176,7 @@ class IncomingFiles:
         self.clones |= {clone for one in self.notebooks if (clone := _of_github(one))}
 
     def note_platforms(self) -> None:
-        """Record the times that platforms give, and the lists that they add."""
+        """Record the hand-in times and the lists of submissions that platforms give."""
         folders = {
             one.parts[:n] for one in self.notebooks for n in range(1, len(one.parts))
         }
@@ -201,14 +204,15 @@ class IncomingFiles:
         return replace(incoming, when=when, is_timed=True) if when else incoming
 
     def refuse(self, parts: Sequence[str], why: object) -> None:
-        """Record a file that is or may be work but cannot be taken."""
+        """Record a file that is or may be a student's work but cannot be taken."""
         self.left_out.append(LeftOut(tuple(parts), str(why)))
 
 
 def _of_github(incoming: IncomingNotebook) -> tuple[str, ...]:
-    """Return the folder of a GitHub repository's zip that holds a notebook, or ().
+    """Return the repository folder of a GitHub zip that contains a notebook, or ().
 
-    The single folder in such a zip has the name of the zip, which ends in the branch.
+    Such a zip contains a single folder, which has the same name as the zip. The name
+    ends with the branch.
     """
     pairs = zip(incoming.parts, incoming.parts[1:], strict=False)
     for depth, (around, folder) in enumerate(pairs, start=2):
@@ -224,7 +228,7 @@ def is_skipped(name: str) -> bool:
 
 
 def left_out_by_name(parts: tuple[str, ...]) -> LeftOut | None:
-    """Return the file as left out if its name excludes student work, else None."""
+    """If the name shows that a file is not work, return it as left out, else None."""
     if CLONE in parts:
         return LeftOut(parts, OF_GIT, may_be_work=False, is_by_product=True)
     skipped = [part for part in parts if is_skipped(part) and part != ".."]
@@ -248,7 +252,7 @@ def is_archive(name: str) -> bool:
 
 
 def may_be_notebook(name: str) -> bool:
-    """Return whether a name fits a notebook, even if a browser has changed it."""
+    """Return whether this may be a notebook's name, even if a browser changed it."""
     plain = name.lower()
     kind = PurePosixPath(plain).suffix
     is_list = name == GRADESCOPE_LIST
@@ -256,7 +260,7 @@ def may_be_notebook(name: str) -> bool:
 
 
 def take_or_leave(incoming: IncomingNotebook, reading: IncomingFiles) -> None:
-    """Sort a file into notebooks or other files, by its name or content."""
+    """Record a file as a notebook or as another file, by its name or content."""
     if incoming.parts[-1] == GRADESCOPE_LIST:
         reading.lists.append(incoming)
         reading.left_out.append(

@@ -1,4 +1,4 @@
-"""Find which student a file belongs to, and always use the same folder per student."""
+"""Find the student who sent a file, and use one folder for each student."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class Match:
     """Hold the students of one file.
 
     Attributes:
-        students: their folder names: all members of a team, otherwise one or none.
+        students: the folder names of all members of a team, of one student, or of
+            nobody.
         why: the reason if there is no student.
     """
 
@@ -46,10 +47,10 @@ class StudentMatcher:
     def __init__(
         self, root: Path, roster: Roster, is_from_quarantine: bool = False
     ) -> None:
-        """Read the folders that earlier runs assigned.
+        """Read which folders earlier runs assigned.
 
-        An id in front of a file name, as in `al1815 - …`, is the instructor's decision
-        only in the quarantine. Elsewhere a student may have written it.
+        In the quarantine, an id before a file name, as in `al1815 - …`, was put there
+        by the instructor and decides. Elsewhere a student may have written it.
         """
         self.path = root / STORE / IDENTITIES
         self.roster = roster
@@ -62,15 +63,15 @@ class StudentMatcher:
     def match(
         self, named: ParsedName, is_twin: bool = False, may_be_new: bool = True
     ) -> Match:
-        """Find which student a file belongs to, from all the information in its name.
+        """Find the student who sent a file from all the information in its path.
 
         A file matches a student only if nothing in its name contradicts the match. If
-        several students share a key, the name decides.
+        several students share a key, such as an address, the student's name decides.
 
         Args:
             named: the parsed path.
             is_twin: whether other files have the same name.
-            may_be_new: whether an unknown student gets a folder.
+            may_be_new: whether to assign a folder to an unknown student.
         """
         roster = self.roster
         if self.is_from_quarantine and (meant := roster.by_key(named.front)):
@@ -107,15 +108,16 @@ class StudentMatcher:
         return self._by_name(named, meant, keys, is_twin, may_be_new)
 
     def _number(self, named: ParsedName) -> str:
-        """Return a student number that a roster may contain, which is Canvas's.
+        """Return the student's number on a platform, or "" if no roster contains it.
 
-        Without a roster, the numbers in the gradebook come from earlier files.
+        A roster may contain only Canvas's numbers. Without a roster, the numbers in the
+        gradebook come from earlier files, so any platform's number may match.
         """
         is_known = named.platform == "canvas" or not self.roster.is_given
         return named.user if is_known else ""
 
     def _keys(self, named: ParsedName) -> dict[str, list[Student]]:
-        """Return the ids, addresses and logins in a name, with the students they match.
+        """Return each id, address and login in a name, with the students it matches.
 
         A repository's name contains a login. If the login is also another student's id,
         it matches both students.
@@ -135,7 +137,7 @@ class StudentMatcher:
         is_twin: bool,
         may_be_new: bool,
     ) -> Match:
-        """Find the student for a file that has no key of exactly one student."""
+        """Find the student of a file without a key that identifies one student."""
         for key, students in shared.items():
             both = [one for one in meant if one.id in _ids(students)]
             if not both:
@@ -155,14 +157,14 @@ class StudentMatcher:
         return self._not_in_roster(named, may_be_new)
 
     def _team_of(self, submitters: Sequence[ParsedName], may_be_new: bool) -> Match:
-        """Return all members of a team, if each of them is known."""
+        """Return all members of a team, but only if each of them is known."""
         found = [self.match(one, may_be_new=may_be_new) for one in submitters]
         if bad := next((one for one in found if not one.students), None):
             return bad
         return Match(tuple(dict.fromkeys(one.students[0] for one in found)))
 
     def _not_in_roster(self, named: ParsedName, may_be_new: bool) -> Match:
-        """Return a student's new folder, or no match if there is a roster."""
+        """Return a new student's folder, or no match if there is a roster."""
         if not named.people:
             return Match(why=NOBODY)
         if self.roster.is_given and not named.is_anonymous:
@@ -177,7 +179,7 @@ class StudentMatcher:
         return Match((self.known[key],))
 
     def _key_of_new(self, named: ParsedName) -> str:
-        """Return the key that identifies a student outside the roster."""
+        """Return the key that identifies a student who is not in the roster."""
         if number := named.user or named.account:
             return f"{named.platform}:{number}"
         words = words_of(named.people[0])
@@ -188,12 +190,12 @@ class StudentMatcher:
         return f"name:{' '.join(words)}"
 
     def holder(self, named: ParsedName) -> str:
-        """Return the known student named by the outermost folder around it, or ""."""
+        """Return the known student whose name a surrounding folder has, or ""."""
         found = (self.roster.find([person]) for person in named.around)
         return next((student.id for student in found if student), "")
 
     def others(self, named: ParsedName, students: tuple[str, ...]) -> Iterator[str]:
-        """Yield other people whose names are inside the students' submission."""
+        """Yield other people whose names occur inside the students' submission."""
         inner = named.inner
         while inner:
             known = [self.roster.find([one], inner.user) for one in inner.people]
@@ -220,7 +222,7 @@ class StudentMatcher:
         self.known = {key: moves.get(old, old) for key, old in self.known.items()}
 
     def save(self) -> None:
-        """Save which student has which folder."""
+        """Save which folder each student has."""
         text = json.dumps(self.known, indent=1, ensure_ascii=False, sort_keys=True)
         atomic_write(self.path, f"{text}\n".encode())
         atomic_write(self.path.with_name(".gitignore"), b"*\n")
@@ -231,7 +233,7 @@ def _ids(students: Iterable[Student]) -> list[str]:
 
 
 def _only(students: list[Student], key: str) -> Match:
-    """Return the only student with a key, or no match if several share it."""
+    """Return the student with this key, or no match if several students share it."""
     if len(students) == 1:
         return Match((students[0].id,))
     return Match(why=f"has {key}, which {' and '.join(_ids(students))} share")
@@ -248,7 +250,7 @@ def _unless_another(
     keys: Iterable[list[Student]],
     roster: Roster,
 ) -> Match:
-    """Return a team, unless the file's name also matches somebody outside it."""
+    """Return a team, unless the file's name also matches a student outside the team."""
     number = named.user if named.platform == "canvas" else ""
     found = [roster.by_number(number), *keys]
     found.append(roster.by_name(named.people, named.platform, number))
@@ -275,7 +277,7 @@ def _unless_another_name(
 
 
 def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
-    """Return the names that occur with several of a platform's numbers."""
+    """Return the names that occur with several different numbers of a platform."""
     numbers: dict[Name, set[str]] = defaultdict(set)
     for named in all_named:
         if named.number and not named.is_anonymous:
@@ -284,7 +286,7 @@ def twins_of_a_platform(all_named: Iterable[ParsedName]) -> set[Name]:
 
 
 def name_in_archive(named: ParsedName) -> Name:
-    """Return a name, and the folder in which it occurs."""
+    """Return the folder in which a name occurs, and the name."""
     return named.home[:-1], letters(named.people[0]) if named.people else ""
 
 
@@ -293,9 +295,9 @@ def twins_among_files(
 ) -> set[int]:
     """Return the indices of files that may come from students with the same name.
 
-    Such files have the same name and unit but different contents, come from no
-    platform, and are not together in one folder. Either one student handed in twice, or
-    two students handed in once.
+    Such files have the same student name and unit but different contents. They do not
+    come from a platform and are not together in one folder. Either one student handed
+    in twice, or two students with the same name handed in once.
 
     Args:
         files: notebooks, their parsed paths and their units.

@@ -26,18 +26,18 @@ FIELDS = {
     "identifier": "participant",
     "github": "github",
     "section": "section",
-}  # heading of the stored roster, and the field of `Student` in that column
+}  # maps a heading of the stored roster to a field of `Student`
 
 
 @dataclass(frozen=True)
 class Joined:
-    """Hold a new roster, completed with facts from the old one.
+    """Hold a new roster to which missing data were added from the old one.
 
     Attributes:
         roster: the students, with the ids that are valid from now on.
-        moves: old id to new id, for students who get the new roster's id.
-        graded: old id to new id, for graded students, who keep the old id.
-        logins: id to the new login, for students whose login has changed.
+        moves: maps an old id to the new id, for students who get the new roster's id.
+        graded: maps an old id to the new id, for graded students, who keep the old id.
+        logins: maps an id to the new login, for students whose login has changed.
     """
 
     roster: Roster
@@ -47,16 +47,17 @@ class Joined:
 
 
 def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joined:
-    """Complete a new roster with facts from the old one.
+    """Add data from the old roster where the new roster has none.
 
-    Students outside the new roster are removed. Fields without a column in the new
-    roster keep their old values. The new roster's id replaces the old one only if the
-    instructor assigned it.
+    Students who are not in the new roster are removed. Fields without a column in the
+    new roster keep their old values. The new roster's id replaces the old one only if
+    the instructor assigned it.
 
     Args:
         given: the new roster.
         before: the roster that was used last.
-        is_graded: says whether a student is already graded and must keep the id.
+        is_graded: returns whether a student is already graded and must therefore keep
+            the id.
     """
     same = _same(given, before)
     students = []
@@ -80,7 +81,8 @@ def join(given: Roster, before: Roster, is_graded: Callable[[str], bool]) -> Joi
             students.append(one)
     columns = given.columns | before.columns
     roster = Roster(students, is_given=True, columns=columns)
-    # If most ids differ, they are of another kind, such as Moodle's and not Canvas's.
+    # If most ids differ, they are of another kind, such as Moodle's instead of
+    # Canvas's.
     return Joined(roster, moves, graded, logins if len(logins) < kept else {})
 
 
@@ -99,7 +101,7 @@ def _said(columns: Iterable[str]) -> set[str]:
 
 
 def _same(given: Roster, before: Roster) -> dict[str, Student]:
-    """Return the old student for each id in the new roster, where the match is certain.
+    """For each id in the new roster, return the old student if the match is certain.
 
     Students match by id, then by the platform's number, and then by address. Names
     count only for students without an instructor's id in the new roster, or if no id
@@ -134,7 +136,7 @@ def _name(student: Student) -> str:
 
 
 def _single(roster: Roster, key: Callable[[Student], str]) -> dict[str, Student]:
-    """Return the students whose number, address or name nobody shares."""
+    """Return the students by number, address or name, if nobody else has it."""
     found = defaultdict(list)
     for student in roster.students.values():
         found[key(student)].append(student)
@@ -143,6 +145,6 @@ def _single(roster: Roster, key: Callable[[Student], str]) -> dict[str, Student]
 
 
 def _may_be(old: Student, new: Student) -> bool:
-    """Return whether no number or address distinguishes two students with one name."""
+    """Return True if neither a number nor an address distinguishes two namesakes."""
     told = ((key(old), key(new)) for key in (_number, _address))
     return not any(one and other for one, other in told)

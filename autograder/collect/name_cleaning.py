@@ -1,7 +1,7 @@
 """Separate names from the words that people and platforms add to them.
 
-`Copy of 04_attention - Ada Lovelace (1) final.ipynb` contains one name. Digits that
-belong to a name stay, because `Student 007` and `Student 008` are two people.
+`Copy of 04_attention - Ada Lovelace (1) final.ipynb` contains one name. Digits that may
+belong to a name are kept, because `Student 007` and `Student 008` are two people.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ COUNTED = re.compile(
     r"|(?P<word>[ _-]+(?:copy|kopie)(?:[ _](?P<nth>\d+))?))$",
     re.I,
 )
-# nbgitpuller renames a student's file like this when the instructor's file changes.
+# nbgitpuller gives a student's file such a name when the instructor's file changes.
 PULLED = re.compile(r"__20\d{12}$")
-DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's number of a repeated upload
+DASHED = re.compile(r"-(\d{1,2})$")  # Canvas's number for a repeated upload
 ENDINGS = re.compile(
     r"(\.(?:ipynb|zip|txt|json|pdf|html?|rar|7z|gz|tar|docx?|odt|md|py|png|jpe?g))+$",
     re.I,
@@ -34,11 +34,11 @@ NOISE = frozenset(FILLING.split())
 NUMBERED = re.compile(r"v\d+[a-z]?|\S*\d{8}t\d{6}z\S*|\d{4}-\d\d-\d\d")
 NUMBER_OF_A_STUDENT = re.compile(r"\d{5,}")
 EAST_ASIAN = ("HANGUL SYLLABLE", "CJK UNIFIED", "HIRAGANA", "KATAKANA")
-ACCENT = 200  # combining class of marks above and below; vowel signs have lower ones
+ACCENT = 200  # combining class of accents; vowel signs have lower classes
 
 
 def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
-    """Return a file's name without endings and copy marks, and the number of the copy.
+    """Return a file's name without suffixes and copy marks, and the copy's number.
 
     Args:
         name: the name of a file or a folder.
@@ -64,7 +64,7 @@ def stem_of(name: str, dashed: bool = False) -> tuple[str, int]:
 
 
 def without_filling(text: str) -> str:
-    """Drop filling words, except capitalised ones that may belong to a single name."""
+    """Remove filler words, except capitalised ones that may be part of a name."""
     words = text.split()
     pairs = list(zip(["", *words], words, strict=False))
     kept = [word for before, word in pairs if not _is_noise(word, before)]
@@ -74,7 +74,7 @@ def without_filling(text: str) -> str:
 
 
 def _is_noise(word: str, before: str) -> bool:
-    """Return whether a word is not part of a name: `final`, or 2 in `homework 2`."""
+    """Return whether a word is filler, such as `final`, or the 2 in `homework 2`."""
     bare, last = (one.casefold().strip(".,;()[]'\"") for one in (word, before))
     if bare in NOISE or NUMBERED.fullmatch(bare):
         return True
@@ -84,18 +84,18 @@ def _is_noise(word: str, before: str) -> bool:
 
 
 def may_be_a_name(text: str) -> bool:
-    """Return whether a text may name a student: it has letters, or is a long number."""
+    """Return whether a text may name a student: it has letters or is a long number."""
     letter = any(one.isalpha() for one in text)
     return letter or bool(NUMBER_OF_A_STUDENT.fullmatch(text))
 
 
 def is_filling(name: str) -> bool:
-    """Return whether a text has only filler: `final` in `final_04_11_attention`."""
+    """Return whether a text is only filler: `final` in `final_04_11_attention`."""
     return not without_filling(spaced(name))
 
 
 def without_units(text: str, slugs: tuple[str, ...]) -> str:
-    """Drop the names of units from a text."""
+    """Remove the names of units from a text."""
     for slug in slugs:
         words = r"[\s_-]+".join(map(re.escape, slug.split("_")))
         text = re.sub(words, " ", text, flags=re.I)
@@ -103,23 +103,24 @@ def without_units(text: str, slugs: tuple[str, ...]) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return a text with spaces in place of other separators between words."""
+    """Return a text in which spaces replace all other separators between words."""
     return re.sub(r"\s+-\s+|[_\s]+|^-|-$", " ", text).strip(" -")
 
 
 def letters(text: str) -> str:
-    """Return only the letters and digits of a name, without accents and case.
+    """Return only the letters and digits of a name, in lower case without accents.
 
-    Vowel signs stay, because without them many Asian names would be equal.
+    Vowel signs are kept, because many Asian names differ only in them.
     """
     plain = unicodedata.normalize("NFKD", fold_id(text))
     return "".join(one for one in plain if one.isalnum() or _is_part(one))
 
 
 def fold_id(text: str) -> str:
-    """Return an id, an address or a login without case, for comparisons.
+    """Return an id, an address or a login in a form for comparisons that ignore case.
 
-    Turkish has two letters I, and a capital letter does not show which one was meant.
+    Turkish has two letters I, and a capital letter does not show which one is meant, so
+    both become `i`.
     """
     plain = unicodedata.normalize("NFKC", text.strip()).replace("\u0130", "i")
     return plain.casefold().replace("\u0131", "i")
@@ -141,7 +142,7 @@ def full_name(first: str, last: str) -> str:
 
 
 def _is_part(one: str) -> bool:
-    """Return whether a mark is part of a word, such as a vowel sign, not an accent."""
+    """Return whether a mark, such as a vowel sign, is part of a word and no accent."""
     is_mark = unicodedata.category(one) in ("Mn", "Mc")
     return is_mark and unicodedata.combining(one) < ACCENT
 

@@ -1,19 +1,20 @@
 """Parse the names that learning platforms give to submitted files.
 
-Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, in one flat archive. `LATE` is
-there only if the submission is late, and `-1` if the same name was uploaded before.
-With anonymous marking: `LATE_anon_aB3dE_FILE_04_attention.ipynb`. A text or link that a
-student entered has no file number: `lastfirst_USER_text.html`.
-Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same in
-one flat name. The number differs from assignment to assignment. With blind marking:
-`Participant_NUMBER_assignsubmission_file_`. With teams: `Team 1-First Last`.
-Brightspace: a folder for each attempt, `USER-ITEM - First Last - Nov 2, 2026 1015 PM`.
-Gradescope: `submission_NUMBER/`, with the students in `submission_metadata.yml`, which
-gradescope.py reads.
-Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`,
-`04_… (1).ipynb`. The student's name is in the name of the file or of a folder.
-Git: each student's repository is a folder, `04-attention-ada` or `ada`. The names of
-the files in it do not identify the student.
+- Canvas: `lastfirst_LATE_USER_FILE_04_attention-1.ipynb`, all files in one folder.
+  `LATE` marks a late submission, and `-1` a name that was uploaded before. With
+  anonymous marking: `LATE_anon_aB3dE_FILE_04_attention.ipynb`. A text or link that a
+  student entered has no file number: `lastfirst_USER_text.html`.
+- Moodle: `First Last_NUMBER_assignsubmission_file_/04_attention.ipynb`, or the same as
+  one file name. The number differs from assignment to assignment. With blind marking:
+  `Participant_NUMBER_assignsubmission_file_`. With teams: `Team 1-First Last`.
+- Brightspace: a folder for each attempt, `USER-ITEM - First Last - Nov 2, 2026 1015
+  PM`.
+- Gradescope: a folder `submission_NUMBER/`. The students are listed in
+  `submission_metadata.yml`, which `gradescope.py` reads.
+- Google Classroom and Drive: `First Last - 04_attention.ipynb`, `Copy of 04_…`, `04_…
+  (1).ipynb`. The name of the file or of a folder contains the student's name.
+- Git: each student's repository is a folder, `04-attention-ada` or `ada`. The names of
+  the files in it do not identify the student.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ BRIGHTSPACE = re.compile(
     r"(?: - (?P<rest>.+))?",
     re.DOTALL,
 )
-# Moodle's word for an anonymous participant, in the most common languages.
+# Moodle's word for an anonymous participant in the most common languages.
 PARTICIPANT = re.compile(
     r"(?:participant|participante|partecipante|teilnehmer(?:[ /*:_]?in)?|deelnemer|"
     r"deltagare|deltaker|deltager|uczestnik|участник|参加者|参与者|參與者|참가자|참여자)",
@@ -65,8 +66,8 @@ TEAM = re.compile(
 )
 GRADESCOPE_LIST = "submission_metadata.yml"
 PLATFORMS = (ANONYMOUS, MOODLE, BRIGHTSPACE, CANVAS, CANVAS_ENTRY)
-BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # end of a GitHub zip's folder name
-INNER_LEVELS = 4  # of nested names that are parsed
+BRANCH = re.compile(r"(?<=\w)-(?:main|master)$")  # end of a folder name in a GitHub zip
+INNER_LEVELS = 4  # number of nested names that are parsed
 
 
 @dataclass(frozen=True)
@@ -76,20 +77,22 @@ class ParsedName:
     Attributes:
         platform: "canvas", "moodle", "brightspace", "gradescope", "nbgrader", "git" or
             "files".
-        people: possible names of the student, the likeliest first.
-        stem: the file's own name, without platform, copy marks and suffix.
-        user: the platform's number of the student, for the whole course.
-        account: Gradescope's id or address of the student.
-        participant: Moodle's number of the student, in this assignment.
-        file: the platform's number of the file; later files have greater numbers.
-        version: the number of the copy: "(2)", "-2".
+        people: possible names of the student, the most likely name first.
+        stem: the file's own name, without the platform's additions, copy marks and
+            suffix.
+        user: the platform's number for the student in the whole course.
+        account: Gradescope's id or address for the student.
+        participant: Moodle's number for the student in this assignment.
+        file: the platform's number for the file; later files have larger numbers.
+        version: the number of the copy, such as 2 in "(2)" or "-2".
         late: whether the platform marks it as late.
         is_anonymous: whether the platform hides the name.
         texts: texts that may contain a student's id.
-        front: the text before the first " - ", if no platform made the name.
+        front: the text before the first " - ", if the name is not from a platform.
         home: the part of the path that names the student, and all parts before it.
         around: possible names in the folders around that name, the outermost first.
-        inner: the rest of the path, which the student wrote and which never counts.
+        inner: the rest of the path, which the student chose and which never determines
+            the owner.
         submitters: the members of a team, if the platform lists them.
     """
 
@@ -112,16 +115,17 @@ class ParsedName:
 
     @property
     def number(self) -> str:
-        """Return the platform's number of the student, in the course or assignment."""
+        """Return the platform's number for the student, in the course or assignment."""
         return self.user or self.participant
 
 
 def parse_path(
     parts: tuple[str, ...], slugs: tuple[str, ...], levels: int = INNER_LEVELS
 ) -> ParsedName:
-    """Parse a path, with `slugs` as the names of the units.
+    """Parse a path; `slugs` are the names of the units.
 
-    The outermost name from a platform counts, because the student chose the inner ones.
+    The outermost name in a platform's format counts, because the student chose the
+    inner names.
     """
     for index, part in enumerate(parts):
         if found := match_platform(part):
@@ -161,9 +165,9 @@ def parse_repository_path(
 
 
 def _without_classroom(name: str, slugs: tuple[str, ...]) -> str:
-    """Drop the classroom from the name of a Classroom 50 repository.
+    """Remove the classroom from the name of a Classroom 50 repository.
 
-    Such a name is `CLASSROOM-UNIT-LOGIN` in lower case, with `-` between words.
+    Such a name is `CLASSROOM-UNIT-LOGIN` in lower case, with `-` between the words.
     """
     for slug in slugs:
         unit = re.escape(slug.replace("_", "-"))
@@ -173,13 +177,13 @@ def _without_classroom(name: str, slugs: tuple[str, ...]) -> str:
 
 
 def match_platform(part: str) -> re.Match[str] | None:
-    """Match file names that platforms generate. If two match, use the shorter name."""
+    """Match a name from a platform; if two formats match, use the shorter name."""
     found = [pattern.fullmatch(part) for pattern in PLATFORMS]
     return min(filter(None, found), key=lambda one: one.end("name"), default=None)
 
 
 def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedName:
-    """Return the information in the part at `index`, and the last part's own name."""
+    """Parse the platform's name at `index` and the own name of the last part."""
     rest = found["rest"]
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:
@@ -216,7 +220,7 @@ def _of_brightspace(found: re.Match[str], own: str) -> ParsedName:
 
 
 def time_of_brightspace(part: str) -> datetime | None:
-    """Return the time in a folder's name, which is in this machine's time zone."""
+    """Return the time in a folder's name, interpreted in this machine's time zone."""
     found = match_platform(part)
     if found is None or found.re is not BRIGHTSPACE:
         return None
@@ -252,7 +256,7 @@ def _of_moodle(name: str, number: str, own: str) -> ParsedName:
 
 
 def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
-    """Parse a path that no platform made."""
+    """Parse a path in which no part is in a platform's format."""
     stem, version = stem_of(parts[-1])
     folders = [BRANCH.sub("", stem_of(folder)[0]) for folder in reversed(parts[:-1])]
     ends = [stem, *folders]
@@ -274,7 +278,7 @@ def _of_files(parts: tuple[str, ...], slugs: tuple[str, ...]) -> ParsedName:
 
 
 def _front(name: str) -> str:
-    """Return the text before the first " - ", where an instructor can put an id."""
+    """Return the text before the first " - "; an instructor can put an id there."""
     return name.partition(" - ")[0].strip() if " - " in name else ""
 
 
@@ -291,11 +295,12 @@ def _names_of_folders(
 
 
 def _people(texts: list[str]) -> Iterator[str]:
-    """Yield possible names of the student, the innermost name of several words first.
+    """Yield possible names of the student, the most likely name first.
 
-    First come names without filling words such as "final", and then names with them,
-    because they may be real names. Last come names without numbers, for rosters without
-    numbers.
+    First come names without filler words such as "final"; among these, names of several
+    words come first, and inner names precede outer ones. Then come the names with
+    filler words, because these words may be part of a real name. Names without numbers
+    come last, for rosters without numbers.
     """
     bare = [one if may_be_a_name(one) else "" for one in map(without_filling, texts)]
     sure = [person for person in bare if " " in person]

@@ -21,28 +21,28 @@ class Quarantine:
     """Manage the folder of files that were put aside."""
 
     def __init__(self, root: Path) -> None:
-        """Read which files have no hand-in time. `root` is the class's folder."""
+        """Read which files have no hand-in time; `root` is the class's folder."""
         self.store = root / STORE
         self.folder = self.store / UNSORTED
         self._known = self.store / UNTIMED
         self._untimed: set[str] = set()
         self._owners: dict[
             str, dict[str, set[tuple[str, str]]]
-        ] = {}  # by unit, by digest
-        self._came_as: dict[str, str] = {}  # a file's name here, and its original name
+        ] = {}  # by unit and then by digest
+        self._came_as: dict[str, str] = {}  # a file's name here, to its original name
         if self._known.is_file():
             self._untimed |= set(json.loads(self._known.read_text(encoding="utf-8")))
         if (names := self.store / CAME_AS).is_file():
             self._came_as |= json.loads(names.read_text(encoding="utf-8"))
 
     def holds(self, path: Path) -> bool:
-        """Return whether a path is the quarantine folder, or is in it."""
+        """Return whether a path is the quarantine folder or is inside it."""
         return path.resolve().is_relative_to(self.folder.resolve())
 
     def keep(
         self, incoming: IncomingNotebook, record: Record, due: datetime | None
     ) -> None:
-        """Keep a notebook, with its hand-in time if known."""
+        """Store a notebook, and its hand-in time if that is known."""
         path = self.folder / f"{_name_of(incoming)}.ipynb"
         self._came_as[path.stem] = incoming.source
         names = json.dumps(self._came_as, indent=1, sort_keys=True)
@@ -63,7 +63,7 @@ class Quarantine:
         return incoming
 
     def came_as(self, incoming: IncomingNotebook) -> str:
-        """Return a quarantined file's original name from the platform, or ""."""
+        """Return the name that a platform gave to a quarantined file, or ""."""
         digest = sha256(incoming.content)[:8]
         names = (
             n for n in self._came_as if n.startswith(digest) and n in incoming.source
@@ -71,9 +71,9 @@ class Quarantine:
         return self._came_as.get(max(names, key=len, default=""), "")
 
     def owner(self, incoming: IncomingNotebook, slug: str) -> str:
-        """Return the one student who received this file from the quarantine, or "".
+        """Return the student to whom this quarantined file was assigned before, or "".
 
-        Another student with identical content, such as a friend, does not count.
+        Another student who handed in a file with identical content does not count.
         """
         if slug not in self._owners:
             self._owners[slug] = defaultdict(set)
@@ -88,7 +88,7 @@ class Quarantine:
 
 
 def _name_of(incoming: IncomingNotebook) -> str:
-    """Return a file's name here. An instructor can put an id in front of it."""
+    """Return a file's name in the quarantine; an instructor can put an id before it."""
     plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
-    source = folder_name(plain)  # a platform's name would identify a student
+    source = folder_name(plain)  # in a platform's format, it would identify a student
     return f"{sha256(incoming.content)[:8]}-{source}"

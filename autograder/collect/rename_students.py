@@ -1,4 +1,4 @@
-"""Give students the ids of a roster that arrived after their first submissions."""
+"""Give students the ids of a roster that was added after their first submissions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from autograder.collect.submission_store import STORE, Record, SubmissionStore
 def moves_of(
     folder: ClassFolder, known: Mapping[str, str], roster: Roster
 ) -> dict[str, str]:
-    """Return the roster's id for each student with a known name or number.
+    """For each student with a known name or number, return the id in the roster.
 
     Args:
         folder: the class.
-        known: the folder of each collected number or name.
+        known: maps each number or name from earlier submissions to the student's
+            folder.
         roster: the new roster.
 
     Raises:
@@ -50,13 +51,13 @@ def moves_of(
 
 
 def is_graded(folder: ClassFolder, student: str) -> bool:
-    """Return whether any work of a student is graded."""
+    """Return whether any work of a student has been graded."""
     autograded = folder.root / folder.coursedir.autograded_directory
     return (autograded / student).exists()
 
 
 def _namesakes(known: Mapping[str, str]) -> set[str]:
-    """Return the folders of students whom only a platform's number distinguishes."""
+    """Return the folders of students who differ only in a platform's number."""
     bare = {}
     for key, old in known.items():
         number = folder_name(key.partition(":")[2])
@@ -66,13 +67,13 @@ def _namesakes(known: Mapping[str, str]) -> set[str]:
 
 
 def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | None:
-    """Return the roster's student for a number, or for a platform's name.
+    """Return the student in the roster who has this number or name, or None.
 
     Args:
         key: `canvas:101`, or `name:` and the letters of a name.
         old: the folder of this number or name.
         roster: the new roster.
-        twins: the folders of students whose name does not distinguish them.
+        twins: the folders of students who have the same name as another student.
     """
     platform, _, written = key.partition(":")
     number = written if platform == "canvas" else ""
@@ -85,7 +86,7 @@ def _meant(key: str, old: str, roster: Roster, twins: set[str]) -> Student | Non
 
 
 def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None:
-    """Move everything from each old student to the new one, and delete the old one."""
+    """Move all data from each old student id to the new one, and delete the old one."""
     for old, new in moves.items():
         for own in sorted((submitted / old).glob("*/")):
             SubmissionStore(folder.root, submitted, old, own.name).keep_what_is_there()
@@ -104,15 +105,15 @@ def move(folder: ClassFolder, submitted: Path, moves: Mapping[str, str]) -> None
 
 
 def _are_one_folder(one: Path, other: Path) -> bool:
-    """Return whether two paths are one folder, as `Ada` and `ada` on some disks."""
+    """Return whether two paths are the same folder, as `Ada` and `ada` can be."""
     return one.exists() and other.exists() and one.samefile(other)
 
 
 def _move_in_gradebook(book: Gradebook, old: str, new: str) -> None:
-    """Move extensions and points from one student to another, and delete the first.
+    """Move extensions and points to another student, and delete the first student.
 
     Raises:
-        MissingEntry: if there is no such student.
+        MissingEntry: if the first student is not in the gradebook.
     """
     before = book.find_student(old)
     after = book.update_or_create_student(new)

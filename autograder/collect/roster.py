@@ -26,7 +26,7 @@ from autograder.collect.tables import (
     refuse_shortened,
 )
 
-LONG_ID = 4  # shortest id that is recognised among other words
+LONG_ID = 4  # the shortest id that is recognised among other words
 NOT_STUDENTS = ("points possible", "student, test")
 NAMING = ("id", "name", "email", "last")  # a roster needs one of these columns
 EMAIL, LOGIN, NUMBER = "address", "login", "platform's number"
@@ -34,7 +34,7 @@ EMAIL, LOGIN, NUMBER = "address", "login", "platform's number"
 
 @dataclass(frozen=True)
 class Student:
-    """Hold a student's id, which is the folder name, and other facts."""
+    """Hold a student's id, which is also the folder name, and other data."""
 
     id: str
     first: str = ""
@@ -45,11 +45,11 @@ class Student:
     participant: str = ""
     github: str = ""
     section: str = ""
-    has_own_id: bool = True  # not from a platform, an address or a name
-    row: int = field(default=0, compare=False)  # in the table, counted from 1
+    has_own_id: bool = True  # the id is not a platform's, an address or a name
+    row: int = field(default=0, compare=False)  # row in the table, counted from 1
 
     def details(self) -> dict[str, str]:
-        """Return the facts for which the gradebook has columns."""
+        """Return the data for which the gradebook has columns."""
         found = {
             "first_name": self.first,
             "last_name": self.last,
@@ -59,10 +59,11 @@ class Student:
         return {key: value for key, value in found.items() if value}
 
     def forms(self) -> tuple[set[Words], set[Words], set[Words]]:
-        """Return the ways to write the name, each as words of letters.
+        """Return the possible orders of the words in the name.
 
         Returns:
-            First name first, last name first, and all others, including the id.
+            Three sets: first name first, last name first, and all other forms,
+            including the id.
         """
         first, last = words_of(self.first), words_of(self.last)
         both = first + last
@@ -78,15 +79,15 @@ Words = tuple[str, ...]
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a name, with each word given as its letters."""
+    """Return the words of a name in the normal form that `letters` produces."""
     return tuple(filter(None, map(letters, re.split(r"[\s._-]+", text))))
 
 
 def are_one_name(one: Words, other: Words) -> bool:
-    """Return whether two names are equal, even if one has fewer spaces.
+    """Return whether two names are equal, where one may have fewer spaces.
 
-    `Kim Minjun` equals `Kim Min Jun`, and `annalee` equals any spacing of its letters,
-    but `Anna Lee` does not equal `Ann Alee`.
+    `Kim Minjun` equals `Kim Min Jun`, and `annalee` equals both `Anna Lee` and `Ann
+    Alee`. However, `Anna Lee` does not equal `Ann Alee`.
     """
     cuts, others = _cuts(one), _cuts(other)
     return "".join(one) == "".join(other) and (cuts <= others or others <= cuts)
@@ -101,9 +102,10 @@ def _cuts(words: Words) -> set[int]:
 class Roster:
     """Find students by number, id, address, login, name or team.
 
-    Ids, addresses, logins and numbers are separate. A student's own id takes precedence
-    over the other keys. If several students share an address, a login or a number, all
-    of them are returned, because the key identifies none of them.
+    A key is an id, an address, a login or a platform's number. If a text is the id of
+    one student and another key of a second student, the id takes precedence. If several
+    students share an address, a login or a number, all of them are returned, because
+    the key cannot identify one of them.
     """
 
     def __init__(
@@ -116,13 +118,14 @@ class Roster:
 
         Args:
             students: the known students.
-            is_given: whether an instructor gave the list, so that it is complete.
-            columns: the columns of the file, including empty ones.
+            is_given: whether the list comes from the instructor and is therefore
+                complete.
+            columns: the columns of the file, including empty columns.
         """
         self.is_given, self.columns = is_given, frozenset(columns)
         self.students = {student.id: student for student in students}
         self.warnings: list[str] = []
-        self.of_canvas: list[str] = []  # headings of an export's assignments
+        self.of_canvas: list[str] = []  # headings of the assignments in a Canvas export
         self._ids: dict[str, list[Student]] = defaultdict(list)
         self._numbers: dict[str, list[Student]] = defaultdict(list)
         self._addresses: dict[str, list[Student]] = defaultdict(list)
@@ -145,11 +148,11 @@ class Roster:
                     by_letters["".join(form)].append((form, student))
 
     def by_number(self, lms: str) -> list[Student]:
-        """Find the students with a platform's number, which several may share."""
+        """Return the students with a platform's number, which several may share."""
         return self._numbers.get(lms, [])
 
     def by_key(self, text: str) -> list[Student]:
-        """Find the student with this id, or else all with this address or login.
+        """Return the student with this id, or else all with this address or login.
 
         Several students may share an address or a login.
         """
@@ -162,17 +165,18 @@ class Roster:
         return list({one.id: one for one in both}.values())
 
     def by_login(self, text: str) -> list[Student]:
-        """Find the students with this login."""
+        """Return the students with this login."""
         return self._logins.get(fold_id(text), [])
 
     def by_address(self, text: str) -> list[Student]:
-        """Find the students with this address."""
+        """Return the students with this address."""
         return self._addresses.get(fold_id(text), [])
 
     def keys_in(self, texts: Iterable[str]) -> dict[str, list[Student]]:
-        """Return the ids, addresses and logins in texts, with the students they match.
+        """Return each id, address and login in some texts, with the matching students.
 
-        A short key such as `kim` must be the whole text, because it may also be a name.
+        A short key such as `kim` counts only if it is the whole text, because it may
+        also be a name.
         """
         found = {}
         for text in texts:
@@ -184,7 +188,7 @@ class Roster:
         return found
 
     def without_keys(self, person: str) -> str:
-        """Return a name without the ids among its words."""
+        """Return a name without the words that are ids."""
         words = person.split()
         keys = {w for w in words if w != person and _is_long_id(w) and self.by_key(w)}
         return " ".join(w for w in words if w not in keys)
@@ -192,10 +196,10 @@ class Roster:
     def by_name(
         self, people: Iterable[str], platform: str = "", lms: str = ""
     ) -> list[Student]:
-        """Find the students with a name, which several students may share.
+        """Return the students with one of these names; several may have the same name.
 
         The platform's order of first and last name distinguishes Kim Lee from Lee Kim.
-        A student with a different known number does not match.
+        A student does not match if the roster gives a number other than `lms`.
         """
         first, last, others = self._forms
         order = (last, first, others) if platform == "canvas" else (first, last, others)
@@ -218,14 +222,15 @@ class Roster:
         return next(filter(None, found), [])
 
     def find(self, people: Iterable[str], lms: str = "") -> Student | None:
-        """Find the only student with this number or name, or return None."""
+        """Return the student with this number or name, or None if not exactly one."""
         found = self.by_number(lms) or self.by_name(people, lms=lms)
         return found[0] if len(found) == 1 else None
 
     def shared_keys(self) -> Iterator[str]:
-        """Yield warnings about rows that share a key, or whose key is another row's id.
+        """Yield warnings about keys that rows share or that are another row's id.
 
-        A shared key identifies nobody, and an id takes precedence over other keys.
+        A shared key does not identify a student, and an id takes precedence over other
+        keys.
         """
         kinds = (EMAIL, self._addresses), (LOGIN, self._logins)
         for kind, known in (*kinds, (NUMBER, self._numbers)):
@@ -251,17 +256,17 @@ def _rows(students: Iterable[Student]) -> str:
 
 
 def _is_long_id(word: str) -> bool:
-    """Return whether one of several words may be an id, as names contain no digits."""
+    """Return whether a word among others may be an id; names contain no digits."""
     has_digit = any(one.isdigit() for one in word)
     return len(word) >= LONG_ID and (has_digit or "@" in word)
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a CSV file with a heading, nbgrader's or an export of a platform.
+    """Read a CSV file with a heading, such as nbgrader's or a platform's export.
 
     Raises:
-        CollectError: if no column names students, or if two rows have the same id,
-            ignoring case.
+        CollectError: if no column identifies students, or if two ids are equal except
+            for case.
     """
     table = read_table(path)
     if not set(NAMING) & set(table.columns):
@@ -285,7 +290,7 @@ def read_roster(path: Path) -> Roster:
 
 
 def has_ids_by_hand(table: Table) -> bool:
-    """Return whether the instructor assigned the ids, not a platform."""
+    """Return whether the instructor and not a platform assigned the ids."""
     heading = letters(table.columns.get("id", ""))
     return heading in map(letters, ID_BY_HAND.split(";"))
 
@@ -334,7 +339,7 @@ def student_of(
 
 
 def _begins_with_family_name(name: str) -> bool:
-    """Return whether the shorter part comes first, as in 김 민준 but not 민준 김."""
+    """Return whether the shorter part comes first, as in 김 민준 but not in 민준 김."""
     begin, _, rest = name.partition(" ")
     return len(begin) <= len(rest) or not rest
 
@@ -361,10 +366,10 @@ def _refuse_equal_ids(path: Path, students: list[Student]) -> None:
 
 
 def sections_in(root: Path) -> dict[str, str]:
-    """Return each student's section in the roster that the class's folder keeps.
+    """Return each student's section from the roster stored in the class's folder.
 
     Raises:
-        CollectError: if the kept roster is damaged.
+        CollectError: if the stored roster is damaged.
     """
     path = root / STORE / ROSTER
     students = read_roster(path).students.values() if path.is_file() else ()
@@ -372,7 +377,7 @@ def sections_in(root: Path) -> dict[str, str]:
 
 
 def students_in_gradebook(folder: ClassFolder) -> Iterator[Student]:
-    """Yield the students in the gradebook, or none if it does not exist yet."""
+    """Yield the students in the gradebook, or nothing if it does not exist yet."""
     path = folder.db_url.removeprefix("sqlite:///")
     if "sqlite" in folder.db_url and not Path(path).is_file():
         return

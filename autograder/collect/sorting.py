@@ -24,7 +24,7 @@ FEWEST, MOST = 5, 0.75  # number and share of notebooks that decide an archive's
 
 @dataclass(frozen=True)
 class SortedNotebook:
-    """Hold a notebook with a known unit and its student, or a team's students."""
+    """Hold a notebook with a known unit, and its student or its team's students."""
 
     incoming: IncomingNotebook
     named: ParsedName
@@ -55,12 +55,12 @@ class Sorter:
     """Find the unit and the student of each notebook."""
 
     def __init__(self, detector: UnitDetector, wanted: Unit | None) -> None:
-        """Store the detector of units, and the only unit to take, if any."""
+        """Use a detector of units; take only the unit `wanted`, or all for None."""
         self.detector, self.wanted = detector, wanted
         self.slugs = tuple(unit.slug for unit in detector.units)
 
     def sort(self, reading: IncomingFiles, matcher: StudentMatcher) -> SortResult:
-        """Sort all notebooks. Files that are left out still help to find namesakes."""
+        """Sort all notebooks; other files' names also help to detect namesakes."""
         found = SortResult()
         notebooks = reading.notebooks
         named = [reading.named(one.parts, self.slugs) for one in notebooks]
@@ -140,7 +140,7 @@ def _is_twin(named: ParsedName, twins: set[Name]) -> bool:
 def _units_of_archives(
     named: list[ParsedName], units: list[Unit | None]
 ) -> dict[tuple[str, ...], Unit]:
-    """Return the unit of each platform archive in which most notebooks agree."""
+    """For each platform archive, return the unit to which most notebooks belong."""
     counts: dict[tuple[str, ...], Counter[Unit]] = {}
     for one, unit in zip(named, units, strict=True):
         if one.number and unit:

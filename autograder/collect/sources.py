@@ -59,11 +59,10 @@ def read_incoming(path: Path) -> IncomingFiles:
 
 
 def refuse_inside(path: Path, root: Path, *own: str) -> None:
-    """Refuse to collect from the class's own folders, which would change the times.
+    """Refuse to collect from the class's own folders, because the times would change.
 
     Raises:
-        CollectError: if the path is one of these folders, is inside one, or contains
-            one.
+        CollectError: if the path is such a folder, or is inside one, or contains one.
     """
     given, folders = path.resolve(), [(root / name).resolve() for name in own]
     if any(one.is_dir() and given in one.parents for one in folders):
@@ -79,7 +78,7 @@ def refuse_inside(path: Path, root: Path, *own: str) -> None:
 
 
 def is_clone(path: Path) -> bool:
-    """Return whether a folder is one repository, whose name identifies the student."""
+    """Return whether a folder is a repository, whose name identifies the student."""
     return (path / CLONE).exists()
 
 
@@ -113,7 +112,7 @@ def _read_file(path: Path, parts: tuple[str, ...], reading: IncomingFiles) -> No
 def _read_archive(
     path: Path, parts: tuple[str, ...], size: int, reading: IncomingFiles
 ) -> None:
-    """Read an archive in a folder, from a student or a platform."""
+    """Read an archive inside a folder, which a student or a platform made."""
     try:
         if size > MAX_TOTAL:
             raise CollectError(too_large(size, MAX_OF_A_STUDENT))

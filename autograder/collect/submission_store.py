@@ -1,4 +1,4 @@
-"""Keep every collected submission, and install each student's last one."""
+"""Store every collected submission, and install each student's last one for grading."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ LONGEST_TIME = 100  # characters read from a timestamp.txt
 
 @dataclass(frozen=True)
 class Record:
-    """Describe one submission as it came in.
+    """Describe one submission as it was received.
 
     Attributes:
         sha256: the digest of the notebook's bytes.
         when: its time in UTC, in nbgrader's format.
         source: its original path.
-        file: the platform's number of the file; later files have greater numbers.
-        version: the number of the copy, "(2)".
+        file: the platform's number for the file; later files have larger numbers.
+        version: the number of the copy, such as 2 in "(2)".
         late: whether the platform marks it as late.
-        is_timed: whether `when` is the file's own time, not the archive's.
+        is_timed: whether `when` is the file's own time and not the archive's.
         handed_in: the hand-in time from an instructor's table, if any.
         is_untouched: whether all answers are unchanged since release.
-        came_as: the platform's name, if it was put aside before it was collected.
+        came_as: the name from the platform, if the file was in the quarantine before.
         stamped: the UTC time that was last written into the notebook's folder.
     """
 
@@ -53,14 +53,15 @@ class Record:
 
     @property
     def is_known(self) -> bool:
-        """Return whether the hand-in time is known, which Canvas does not give."""
+        """Return whether the hand-in time is known; Canvas does not give it."""
         return bool(self.handed_in) or (self.file is None and self.is_timed)
 
     def time(self, due: datetime | None) -> str:
         """Return the hand-in time, or "" if it is unknown.
 
-        If there is a due date but no known time, a submission not marked as late gets
-        the due time at the latest. A late one gets the due time plus one second.
+        If there is a due date but no known time, a submission that is marked as late
+        gets the due time plus one second. Any other submission gets the time of its
+        file, but at the latest the due time.
         """
         if self.is_known or due is None:
             return (self.handed_in or self.when) if self.is_known else ""
@@ -69,7 +70,7 @@ class Record:
         return min(self.when, f"{due:{TIME}}")
 
     def origin_of_time(self, due: datetime | None) -> str:
-        """Return in words how `time` finds the hand-in time."""
+        """Explain in words where the result of `time` comes from."""
         if self.handed_in:
             return "from the table given with --times"
         if self.is_known:
@@ -84,23 +85,23 @@ class Record:
         )
 
     def is_late(self, due: datetime | None) -> bool:
-        """Return whether it came late, judged by its time if that is known."""
+        """Return whether it was late, according to its time or else to the platform."""
         if due is None or not self.is_known:
             return self.late
         return self.time(due) > f"{due:{TIME}}"
 
     @property
     def name(self) -> str:
-        """Return the name of its file in the store."""
+        """Return the name of the submission's file in the store."""
         stamp = self.when.replace(":", "").replace(" ", "T")
-        stamp = re.sub(r"[^\w+.-]", "", stamp)  # a record must not turn into a path
+        stamp = re.sub(r"[^\w+.-]", "", stamp)  # so that a record cannot contain a path
         return f"{stamp}Z-{self.sha256[:8]}.ipynb"
 
 
 def last_of(records: Sequence[Record]) -> Record:
-    """Return the submission that counts: by the platform's number, or else by time.
+    """Return the last submission by the platform's number, or else by time.
 
-    Without numbers, a submission with answers always precedes an unanswered one.
+    Without numbers, a submission with answers is preferred to one without answers.
     """
     numbered = all(record.file is not None for record in records)
     if numbered:
@@ -112,7 +113,7 @@ def last_of(records: Sequence[Record]) -> Record:
 
 
 def why_not(record: Record, last: Record) -> str:
-    """Return why a submission does not count."""
+    """Return why another submission counts instead of this one."""
     if record.file is None and record.is_untouched and not last.is_untouched:
         return f"{AS_GIVEN_OUT}; kept, and one with answers counts"
     if record.file is None and record.when == last.when:
@@ -121,10 +122,10 @@ def why_not(record: Record, last: Record) -> str:
 
 
 class SubmissionStore:
-    """Manage the files of one student's submissions of one unit."""
+    """Store and install the submissions of one student for one unit."""
 
     def __init__(self, root: Path, submitted: Path, student: str, slug: str) -> None:
-        """Store the paths, without creating anything."""
+        """Determine the paths, but create nothing."""
         self.store = root / STORE / student / slug
         self.notebook = submitted / student / slug / f"{slug}.ipynb"
         self.stamp = self.notebook.with_name("timestamp.txt")
@@ -143,7 +144,7 @@ class SubmissionStore:
         return bool(known) and last_of(known).is_untouched
 
     def keep(self, record: Record, content: bytes) -> Record | None:
-        """Store a submission, or return None if it is stored already."""
+        """Store a submission, or return None if it is already stored."""
         known = self.records()
         if any(_is_same(record, one) for one in known):
             return None
@@ -154,7 +155,7 @@ class SubmissionStore:
         return record
 
     def keep_what_is_there(self) -> None:
-        """Store a notebook that reached its place without being collected."""
+        """Store a notebook that was put into its folder without being collected."""
         if not self.notebook.is_file() or self.notebook.is_symlink():
             return
         content = self.notebook.read_bytes()
@@ -180,7 +181,7 @@ class SubmissionStore:
         atomic_write(self.store / RECORDS, f"{text}\n".encode())
 
     def install(self, due: datetime | None = None) -> Record:
-        """Copy the last submission and its time to where nbgrader expects them."""
+        """Copy the last submission and its time into the folder that nbgrader reads."""
         last = last_of(self.records())
         content = (self.store / last.name).read_bytes()
         if not self.notebook.is_file() or self.notebook.read_bytes() != content:
@@ -189,9 +190,9 @@ class SubmissionStore:
         return last
 
     def renew_time(self, due: datetime | None) -> None:
-        """Rewrite the last submission's time if it follows from the due date.
+        """Rewrite the last submission's time if it depends on the due date.
 
-        A time that somebody wrote into `timestamp.txt` by hand stays.
+        A time that somebody wrote into `timestamp.txt` by hand is kept.
         """
         known = self.records()
         if not known or not self.notebook.is_file():
@@ -203,7 +204,7 @@ class SubmissionStore:
             self._stamp(last, due)
 
     def _stamp(self, last: Record, due: datetime | None) -> None:
-        """Write a submission's time into its folder, and record it."""
+        """Write a submission's time into its folder, and remember the written time."""
         when = last.time(due)
         if when:
             atomic_write(self.stamp, f"{when} UTC\n".encode())
@@ -227,7 +228,7 @@ def _written_time(path: Path) -> datetime | None:
 
 
 def _is_same(one: Record, other: Record) -> bool:
-    """Return whether two records, perhaps from two archives, are one submission."""
+    """Return whether two records, perhaps from two archives, are of one submission."""
     if one.sha256 != other.sha256:
         return False
     if one.file is None and other.file is None:
@@ -236,5 +237,5 @@ def _is_same(one: Record, other: Record) -> bool:
 
 
 def sha256(content: bytes) -> str:
-    """Return the digest of a file."""
+    """Return a file's SHA-256 digest as hexadecimal text."""
     return hashlib.sha256(content).hexdigest()

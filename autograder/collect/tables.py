@@ -1,7 +1,7 @@
-"""Read tables from spreadsheets and platforms, and identify their columns.
+"""Read CSV tables from spreadsheets and platforms, and identify their columns.
 
-This module never guesses which cell is meant. If a table has two possible readings, it
-refuses the table and names the row and the remedy.
+If a table is ambiguous, this module does not guess. It refuses the table and names the
+row and the remedy.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from autograder.collect.platform_names import PARTICIPANT
 
 # The columns' names in nbgrader, Canvas, Moodle, Brightspace, Gradescope, Google
 # Classroom and hand-made tables, in English, German, French, Spanish, Korean, Chinese
-# and Japanese. Case, accents, spaces and punctuation do not count.
+# and Japanese. Case, accents, spaces and punctuation are ignored.
 ID_BY_HAND = """id; student id; student number; student no; matriculation number;
     Matrikelnummer; Matrikelnr; Matr.-Nr.; Matrikel; Studentennummer;
     numéro étudiant; numéro d'étudiant; n° étudiant; no étudiant; matricule;
@@ -42,7 +42,7 @@ HEADINGS = {
     "name": """student; full name; student name; complete name; vollständiger name;
         nom complet; nom et prénom; nombre completo; nombre y apellidos;
         apellidos y nombre; 성명; 전체 이름; 이름(전체); 학생 이름; 姓名; 全名; 氏名""",
-    # The whole name, or the part of it that has no column of its own.
+    # The whole name, or the part of it without its own column.
     "name or a part": "name; nom; nombre; 이름; 名; 名字; 名前",
     "email": """email; email address; e-mail; mail; mail address; E-Mail-Adresse;
         Mailadresse; courriel; adresse e-mail; adresse électronique; adresse mail;
@@ -54,13 +54,13 @@ HEADINGS = {
     "github": """github_username; github; git; github login; github account;
         GitHub-Benutzername; GitHub-Name; compte github; usuario de github;
         깃허브; 깃허브 아이디; github 아이디; github 用户名""",
-    "participant": "identifier; identificador; identifiant",  # Moodle's worksheet
+    "participant": "identifier; identificador; identifiant",  # in Moodle's worksheet
     "team": """team; team name; group; group name; groups; Gruppe; Gruppenname; groupe;
         équipe; grupo; equipo; 팀; 조; 모둠; 그룹; 组; 小组; 分组; 組; 小組;
         グループ; チーム""",
-    "section": "section; sections",  # Canvas's
+    "section": "section; sections",  # in Canvas
 }
-# Platform columns that collecting does not need.
+# Columns of platforms that collecting does not need.
 NOT_NEEDED = """sis user id; root account; status; grade; maximum grade;
     grade can be changed; last modified (submission); last modified (grade);
     feedback comments; online text; role; roles; last access; notes; points; score;
@@ -77,16 +77,16 @@ SHORTENED = re.compile(
     re.I,
 )
 SEPARATORS = ",;\t"
-MOST_NAMED = 12  # column names in a message
+MOST_NAMED = 12  # maximum number of column names in a message
 
 
 @dataclass(frozen=True)
 class Table:
-    """Hold a table whose columns are identified by their content.
+    """Hold a table and the kind of content in each column.
 
     Attributes:
-        columns: the kind of content to the column's heading.
-        rows: the row number in a spreadsheet, and the cells.
+        columns: maps each kind of content to the column's heading.
+        rows: pairs of the row number in a spreadsheet and the row's cells.
         heading: the first row, for messages.
         unknown: the headings that we do not recognise.
         of_canvas: the headings of assignments and totals in a Canvas export.
@@ -99,7 +99,7 @@ class Table:
     of_canvas: list[str] = field(default_factory=list)
 
     def words_about_unknown(self) -> str:
-        """Return which columns were not read, or "" if all were."""
+        """List the columns that were not read, or return "" if there are none."""
         named = ", ".join(repr(one) for one in self.unknown[:MOST_NAMED])
         rest = len(self.unknown) - MOST_NAMED
         more = f" and {rest} more" if rest > 0 else ""
@@ -114,7 +114,7 @@ def read_table(path: Path, more: Mapping[str, str] | None = None) -> Table:
         more: additional headings, in the form of `HEADINGS`.
 
     Raises:
-        CollectError: if it cannot be read, or a row does not fit its heading.
+        CollectError: if the file cannot be read, or if a row does not fit the heading.
     """
     text = _text(path)
     wanted = {**HEADINGS, **(more or {})}
@@ -160,10 +160,10 @@ def read_table(path: Path, more: Mapping[str, str] | None = None) -> Table:
 
 
 def refuse_shortened(path: Path, row: int, column: str, text: str) -> None:
-    """Refuse a rounded number from a spreadsheet, because `2.02612E+11` is ambiguous.
+    """Refuse a number that a spreadsheet rounded, such as `2.02612E+11`.
 
     Raises:
-        CollectError: if the text is a rounded number or a formula's error.
+        CollectError: if the text is a rounded number or the error of a formula.
     """
     if SHORTENED.fullmatch(text):
         raise CollectError(
@@ -174,10 +174,10 @@ def refuse_shortened(path: Path, row: int, column: str, text: str) -> None:
 
 
 def _text(path: Path) -> str:
-    """Return a table's text.
+    """Return the text of a table.
 
     Raises:
-        CollectError: if it cannot be read, with the remedy.
+        CollectError: if the file cannot be read. The message gives the remedy.
     """
     try:
         begin = path.read_bytes()[:8] if path.is_file() else b""
@@ -201,14 +201,14 @@ def _text(path: Path) -> str:
 
 
 def _plain(cell: str) -> str:
-    """Return a cell without invisible characters and without Excel's text marks."""
+    """Return a cell without invisible characters and Excel's marks for text."""
     text = INVISIBLE.sub("", cell).strip()
     found = AS_TEXT.fullmatch(text)
     return (found[1] or found[2] or "").strip() if found else text
 
 
 def _separator(text: str, wanted: Mapping[str, str]) -> str:
-    """Return the separator that gives the most known headings, or else most cells."""
+    """Return the separator that gives the most known headings, or the most cells."""
     if found := re.match(r"sep=(.)\n", text):
         return found[1]
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -222,7 +222,7 @@ def _separator(text: str, wanted: Mapping[str, str]) -> str:
 
 
 def _keys(headings: str) -> list[str]:
-    """Return the headings in the form used for comparison."""
+    """Return the headings in the form that is used for comparisons."""
     return [letters(one) for one in headings.split(";")]
 
 
@@ -234,7 +234,7 @@ def _places(
 ) -> dict[str, int]:
     """Return the position of each kind of column.
 
-    In Canvas files, `ID` is Canvas's number, and the login is the student's id.
+    In files from Canvas, `ID` is Canvas's number, and the login is the student's id.
 
     Raises:
         CollectError: if two columns have the same heading.
@@ -257,7 +257,7 @@ def _places(
         found["participant"] = found.pop("id")
     at = found.get("participant")
     if at is not None and "id" not in found and not _are_participants(body, at):
-        found["id"] = found.pop("participant")  # a login: `Identifiant`, in French
+        found["id"] = found.pop("participant")  # in French, `Identifiant` is a login
     either = found.pop("name or a part", None)
     if either is not None and "name" not in found:
         has = {"first", "last"} & set(found)
@@ -268,7 +268,7 @@ def _places(
 
 
 def _are_participants(body: Sequence[Sequence[str]], at: int) -> bool:
-    """Return whether a column contains Moodle's `Participant 71`, in any language."""
+    """Return whether a column contains `Participant 71`, as Moodle's does."""
     cells = [_plain(row[at]) for row in body if len(row) > at and row[at].strip()]
     pattern = re.compile(f"{PARTICIPANT.pattern}\\s*\\d+", re.I)
     return bool(cells) and all(pattern.fullmatch(cell) for cell in cells)

@@ -1,4 +1,4 @@
-"""Read hand-in times from a CSV file, because Canvas's archives lack them."""
+"""Read hand-in times from a CSV file, because Canvas's archives do not contain them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ DAY, YEAR, MONTH = (
     r"(?P<name>[A-Za-z]{3,9})\.?",
 )
 WEEKDAY = r"(?:(?P<weekday>[A-Za-z]{3,9}),? )?"
-# The year comes first, or the month is a name. Otherwise day and month are ambiguous.
+# The year must come first, or the month must be a name. Otherwise day and month are
+# ambiguous.
 FORMS = [
     re.compile(f"{date},? ?(?:at )?{CLOCK}{HALF}{ZONE}", re.I if "name" in date else 0)
     for date in (
@@ -52,12 +53,12 @@ FIRST_YEAR = 2000
 
 
 class UncertainTime(ValueError):
-    """Report that a text is an ambiguous time, or not a time."""
+    """Report that a text is not a time, or that the time is ambiguous."""
 
 
 @dataclass(frozen=True)
 class TimeRow:
-    """Hold the time of a student's submission. An empty slug means any unit."""
+    """Hold the time of a student's submission; an empty slug means any unit."""
 
     student: Student
     slug: str
@@ -65,24 +66,24 @@ class TimeRow:
 
 
 class Times:
-    """Find the hand-in times of a class's submissions."""
+    """Look up the hand-in times of a class's submissions."""
 
     def __init__(self, rows: list[TimeRow], warnings: Iterable[str] = ()) -> None:
-        """Store the rows, and track which of them are used."""
+        """Store the rows, and record later which of them are used."""
         self.rows = rows
         self.warnings = list(warnings)
         self._used: set[int] = set()
         self._owners: dict[int, str] = {}
 
     def match(self, roster: Roster) -> None:
-        """Find the student of each row in a roster."""
+        """Find the student in the roster for each row."""
         self._owners = {}
         for n, row in enumerate(self.rows):
             if owner := _owner(row.student, roster):
                 self._owners[n] = owner
 
     def of(self, student: str, slug: str) -> str:
-        """Return a student's hand-in time for a unit in UTC, or "" if no row has it."""
+        """Return a student's hand-in time for a unit in UTC, or "" if there is none."""
         found = [
             n
             for n, owner in self._owners.items()
@@ -100,8 +101,9 @@ class Times:
 def _owner(student: Student, roster: Roster) -> str:
     """Return the id of the only student who matches a row, or "".
 
-    The row's own id is tried first, then the platform's number, Moodle's number for
-    this assignment, and the address. The name counts only if all of these are missing.
+    The row's id is tried first, then the platform's number, then Moodle's number for
+    this assignment, then the address. The name is used only if all of these are
+    missing.
     """
     students = roster.students.values()
     by_id = [one for one in students if fold_id(one.id) == fold_id(student.id)]
@@ -140,7 +142,7 @@ def read_times(path: Path, course: Course) -> Times:
 
     Raises:
         CollectError: if a column is missing or a time is ambiguous.
-        CourseError: if it names an unknown unit.
+        CourseError: if a row names an unknown unit.
     """
     table = read_table(path, HEADINGS)
     naming = {"id", "name", "email", "last", "lms"} & set(table.columns)
@@ -169,10 +171,11 @@ def read_times(path: Path, course: Course) -> Times:
 
 
 def parse_time(text: str) -> datetime:
-    """Return a time in UTC. A time without a zone is in this machine's zone.
+    """Return a time in UTC; without a zone, this machine's time zone is assumed.
 
     Raises:
-        UncertainTime: if the time is ambiguous or unreadable, with the reason.
+        UncertainTime: if the time is ambiguous or unreadable. The message gives the
+            reason.
     """
     plain = " ".join(text.split())
     found = next(filter(None, (form.fullmatch(plain) for form in FORMS)), None)
@@ -200,7 +203,7 @@ def parse_time(text: str) -> datetime:
 
 
 def _why_not_read(text: str) -> str:
-    """Return why a text matches none of the forms."""
+    """Return why a text matches none of the accepted forms of a time."""
     if re.fullmatch(r"[\d:.]+ ?(?:[AaPp]\.?[Mm]\.?)?", text) and ":" in text:
         return "it has no date"
     if re.match(r"\d{1,2}[-/. ]+\d{1,2}[-/. ]+\d{2,4}", text):
@@ -217,7 +220,7 @@ def _hour(hour: int, half: str | None) -> int:
     """Return an hour from 0 to 23.
 
     Raises:
-        ValueError: if it does not fit a 12-hour clock, as in 18:30 pm.
+        ValueError: if the hour does not fit a 12-hour clock, as in 18:30 pm.
     """
     if not half:
         return hour
@@ -230,7 +233,8 @@ def _in_utc(moment: datetime, zone: str) -> datetime:
     """Convert a time from its zone to UTC.
 
     Raises:
-        UncertainTime: if clocks showed it twice or never, or if the zone is unknown.
+        UncertainTime: if the clock change makes the time ambiguous or impossible, or if
+            the zone is unknown.
     """
     if zone in ("Z", "UTC", "GMT"):
         return moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Warn about doubtful times of submissions, and about students with two or no ids."""
+"""Warn about doubtful hand-in times, and about students with no id or with two ids."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from autograder.collect.submission_store import TIME, Record
 
 AT_ONCE_SECONDS = 600  # too short for a whole class to hand in
-FEWEST = 3  # submissions in this span that are suspicious
-NAMED = 12  # names in a message
+FEWEST = 3  # this many submissions in this time are suspicious
+NAMED = 12  # maximum number of names in a message
 NO_DUE_DATE = "no due date is set, so they cost nothing; set it and collect again"
 
 
 def several(number: int, thing: str) -> str:
-    """Return a number with its noun: `1 file`, `2 files`."""
+    """Return a number and its noun, such as `1 file` or `2 files`."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
@@ -26,9 +26,9 @@ def warnings_about_times(
 
     Args:
         slug: the unit.
-        last: the submission that counts, for each student.
+        last: for each student, the submission that counts.
         due: the due date, if any.
-        grace: minutes of lateness without a penalty.
+        grace: how many minutes of lateness have no penalty.
     """
     found = []
     unknown = [one for one in last if not one.is_known]
@@ -55,7 +55,7 @@ def warnings_about_times(
 
 
 def _a_second(grace: float) -> str:
-    """Return the points that one second of lateness costs."""
+    """Explain in words how one second of lateness counts."""
     if not grace:
         return "they count as one second late; say more with --times"
     return (
@@ -65,7 +65,7 @@ def _a_second(grace: float) -> str:
 
 
 def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
-    """Return a warning about earlier submissions of students outside the roster."""
+    """Return a warning about earlier submissions by students not in the roster."""
     names = [path.name for path in sorted(submitted.glob("*")) if path.is_dir()]
     left = [name for name in names if name not in known]
     if not left:
@@ -75,7 +75,7 @@ def strays(submitted: Path, known: Container[str]) -> list[tuple[str, str]]:
 
 
 def two_ids(graded: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return a warning about graded students whose old id differs from the roster's."""
+    """Return a warning about graded students whose id differs from the roster's."""
     if not graded:
         return []
     pairs = [f"{old} is {new} there" for old, new in sorted(graded.items())]
@@ -84,7 +84,7 @@ def two_ids(graded: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def other_logins(logins: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return a warning about students who keep their id although the login changed."""
+    """Return a warning about students who keep an id that was their former login."""
     if not logins:
         return []
     pairs = [f"{old} is {new} there" for old, new in sorted(logins.items())]

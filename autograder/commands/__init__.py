@@ -1,1 +1,1 @@
-"""Hold the commands of `course`, one module per command."""
+"""Define the commands of `course`, with one module for each command."""

@@ -1,4 +1,4 @@
-"""Define the `course` command, which `python -m autograder` runs too."""
+"""Define the `course` command, which `python -m autograder` also runs."""
 
 from importlib.metadata import version
 from typing import Annotated
@@ -50,7 +50,7 @@ def course(
         ),
     ] = False,
 ) -> None:
-    """Make the notebooks of the course, and grade the submissions."""
+    """Make the course's notebooks and book, and grade submissions."""
 
 
 _MAKING = (notebooks, new_exercise, book, build_all, translations, verify, publish)

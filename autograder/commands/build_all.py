@@ -1,4 +1,4 @@
-"""Define the `course all` command: run five steps, then list the results."""
+"""Define the `course all` command, which runs five steps and lists the results."""
 
 import os
 import re
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 def build_all(
     units: Units = None, every_unit: EveryUnit = False, began: Began = None
 ) -> None:
-    """Make the notebooks, build the book, and grade a sample class of one unit.
+    """Make the notebooks, build the book and grade a sample class for one unit.
 
     The book is built while the notebooks are made and the class is graded.
     """
@@ -70,14 +70,14 @@ def build_all(
 
 
 def say_where(progress: ProgressLog, sample: SampleClass) -> None:
-    """List the results and say how to look at them."""
+    """List the results, and explain how to look at them."""
     unit, root = sample.slugs[0], sample.root
     places = {
         "the book": ROOT / "book" / "_build" / "html" / "index.html",
         "what students get": ROOT / "assignments",
         "what came back": sample.submitted,
     }
-    if hasattr(os, "fork"):  # without it, the class is not graded
+    if hasattr(os, "fork"):  # otherwise the class is not graded
         places["  feedback on it"] = root / "feedback"
         places["  report of a unit"] = root / "report" / f"{unit}.html"
     places["all details"] = progress.log

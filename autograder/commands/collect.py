@@ -12,7 +12,7 @@ from autograder.library_log import log_warnings
 if TYPE_CHECKING:
     from autograder.collect import Collected
 
-MOST_ROWS = 20  # in the table of problems; the page lists all of them
+MOST_ROWS = 20  # rows in the table of problems; the page lists all problems
 
 
 Archive = Annotated[
@@ -51,10 +51,10 @@ def collect(
 ) -> None:
     """Copy submissions to the folders where nbgrader expects them.
 
-    These are the folders submitted/STUDENT/UNIT/. The command takes archives of Canvas,
-    Moodle, Google Classroom and Drive. It keeps every submission in collected/, and the
-    last one counts. Collecting the same archive again changes nothing. A page and a
-    table in collected/_accounts/ list the result for every file.
+    These folders are submitted/STUDENT/UNIT/. The command accepts archives from Canvas,
+    Moodle, Google Classroom and Google Drive. It stores every submission in collected/,
+    and each student's last submission counts. Collecting the same archive again changes
+    nothing. A page and a table in collected/_accounts/ list the result for every file.
 
     The exit status is 1 if a student's work was put aside or refused, and 2 if no
     notebook was collected.
@@ -81,7 +81,7 @@ def collect(
 
 
 def _tell(done: "Collected", console: Console) -> None:
-    """Print the successes, a table of the problems, and the missing students."""
+    """Print the successes, a table of the problems and the missing students."""
     show(console, *lines_of(done))
     rows = [
         (", ".join(one.students) or "?", f"{one.state}: {one.source} {one.why}")
@@ -95,7 +95,7 @@ def _tell(done: "Collected", console: Console) -> None:
 
 
 def lines_of(done: "Collected") -> list[str]:
-    """Return one line per success and per point that needs attention."""
+    """Return one line for each success and one for each problem to look at."""
     from autograder.collect.warnings import several
 
     lines = []
@@ -122,7 +122,7 @@ def lines_of(done: "Collected") -> list[str]:
 
 
 def last_lines_of(done: "Collected") -> list[str]:
-    """Return the missing students, the archive's file counts and the page's path."""
+    """Return lines on missing students, the number of files and the page's path."""
     from autograder.collect.import_report import PUT_ASIDE, STATES
     from autograder.collect.warnings import several
 

@@ -1,6 +1,7 @@
 """Print texts that may come from students, such as names, paths and reasons.
 
-The terminal shows them as plain text, without `rich` markup or terminal escapes.
+The terminal displays them as plain text, without `rich` markup and terminal escape
+sequences.
 """
 
 import difflib
@@ -12,9 +13,9 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-LONGEST = 200  # characters in a table cell
+LONGEST = 200  # maximum number of characters in a table cell
 LONGEST_ID = 40  # characters of an id on one line; longer ids are wrapped
-SHOWN = 10  # names in a line, before "and ... more"
+SHOWN = 10  # number of names in a line before "and ... more"
 
 
 def add_row(table: Table, *cells: object) -> None:
@@ -25,10 +26,10 @@ def add_row(table: Table, *cells: object) -> None:
 
 
 def problems_table(rows: Sequence[tuple[str, str]], *columns: str) -> Table:
-    """Return a table of problems that shows each id unbroken at 80 columns.
+    """Return a table of problems in which no id is broken at 80 columns.
 
     Args:
-        rows: pairs of the student's id and the text.
+        rows: pairs of a student's id and a text.
         columns: the column headings.
     """
     longest = max((len(one) for who, _ in rows for one in who.split()), default=0)
@@ -41,7 +42,7 @@ def problems_table(rows: Sequence[tuple[str, str]], *columns: str) -> Table:
 
 
 def some(names: Iterable[object]) -> str:
-    """List the first names, and say how many more there are."""
+    """List the first names, and state how many more there are."""
     from autograder.sandbox.error_words import clean
 
     cleaned = [clean(name, 60) for name in names]
@@ -51,19 +52,19 @@ def some(names: Iterable[object]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """Return a question about the known name that is most like `name`.
+    """Ask whether the user meant the known name that is most similar to `name`.
 
     Args:
         name: an unknown name.
         known: the known names.
-        otherwise: the text if no known name is like it.
+        otherwise: the text to return if no known name is similar.
     """
     near = difflib.get_close_matches(name, list(known), n=1)
     return f"did you mean {near[0]}?" if near else otherwise
 
 
 def show(console: Console, *texts: object) -> None:
-    """Print each line as it is, without wrapping it."""
+    """Print each line unchanged, without wrapping it."""
     from autograder.sandbox.error_words import without_controls
 
     for text in texts:
@@ -79,10 +80,10 @@ def complain(problem: object) -> None:
 
 
 def require_fork() -> None:
-    """End the command with a message if the system cannot run submissions.
+    """End the command with a message if this system cannot run submissions.
 
     Raises:
-        Exit: with status 2, if the system has no `os.fork`, as on Windows.
+        Exit: with status 2 if the system has no `os.fork`, as on Windows.
     """
     from autograder.sandbox.bubblewrap import NO_FORK
 

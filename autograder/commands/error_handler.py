@@ -1,4 +1,4 @@
-"""Replace a traceback with one sentence that tells the user what to do."""
+"""Replace a traceback with a sentence that tells the user what to do."""
 
 import contextlib
 import errno
@@ -29,17 +29,17 @@ SENTENCES = {
 
 
 class ErrorHandlingGroup(TyperGroup):
-    """Run commands, and report their problems in sentences."""
+    """Run commands, and explain errors in a sentence."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command, and report the error that stops it."""
+        """Run a command, and explain the error that stops it."""
         with explain_errors():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
 def explain_errors() -> Iterator[None]:
-    """Turn an error into a message, with exit status 130 for Ctrl-C and 2 otherwise."""
+    """Replace an error with a message, and exit with status 130 (Ctrl-C) or 2."""
     try:
         yield
     except KeyboardInterrupt:

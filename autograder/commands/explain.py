@@ -1,4 +1,4 @@
-"""Define `course explain`, which shows how one student's score comes about."""
+"""Define `course explain`, which shows how one student's score is computed."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +30,12 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(student: Student, unit: OneUnit, course_root: Root = Path(".")) -> None:
-    """Show how each point of a student came about, up to the file for the platform.
+    """Show how a student's score is computed, up to the file for the platform.
 
-    The command names the file and the hand-in time that count, each check's result,
-    points by hand, the late rule with its numbers, and the total. Like `course report`,
-    it first applies the late rule of today, and says which scores this changes.
+    The command prints which file and hand-in time count, the result of each check, the
+    points given by hand, the late rule with its numbers, and the total. Like `course
+    report`, it first applies the current late rule, and prints which scores this
+    changes.
     """
     from autograder.class_report.explanation import explain as lines_about
     from autograder.classroom.folder import ClassFolder
@@ -66,7 +67,7 @@ def _known(folder: "ClassFolder", slug: str) -> set[str]:
 
 
 def _cells(course_root: Path, report: "ClassReport") -> list[str]:
-    """Return the student's cell in the file for each platform."""
+    """Return the cell with the student's score in the file for each platform."""
     from autograder.platforms import canvas, moodle
 
     headings = canvas_headings(course_root, report)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from autograder.grading.outcome import Outcome
     from autograder.unit import Submission
 
-FEW = 20  # largest number of submissions that get one line each
+FEW = 20  # up to this many submissions get one line each
 OneUnit = Annotated[
     str | None, typer.Argument(help="Such as 04 or attention; default: all.")
 ]
@@ -97,18 +97,19 @@ def grade(
     unprotected: Unprotected = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Grade submissions with the hidden checks, and write gradebook and feedback.
+    """Grade submissions with the hidden checks; write the gradebook and feedback.
 
-    A submission that has not changed since it was graded keeps its result, so a run
-    continues where an interrupted one stopped. Each submission gets a line in
-    grading/audit.jsonl.
+    A submission that has not changed since it was graded keeps its result. A run
+    therefore continues where an interrupted run stopped. The file grading/audit.jsonl
+    contains a line for each submission.
 
-    If scores of graded students change, the command prints how many, and writes a
+    If the scores of graded students change, the command prints how many, and writes a
     page and a CSV file into grading/changes/.
 
     Without a sandbox, no submission is graded unless you pass --unprotected.
 
-    The exit status is 1 if a submission was refused or failed, 2 if grading stopped.
+    The exit status is 1 if a submission was refused or failed, and 2 if grading
+    stopped.
     """
     from autograder.sandbox.prestart import prepare_for
 
@@ -147,10 +148,10 @@ def grade(
 
 @contextlib.contextmanager
 def _copied(root: Path) -> Iterator[Path]:
-    """Copy a class's folder until the `with` block ends.
+    """Provide a copy of a class's folder within a `with` block.
 
     Raises:
-        Exit: with status 2 and a message, if the gradebook is not in the folder.
+        Exit: with status 2 and a message if the gradebook is not in the folder.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
@@ -183,10 +184,11 @@ _not_of_class = shutil.ignore_patterns(
 def chosen_submissions(
     folder: "ClassFolder", slugs: list[str], students: list[str] | None
 ) -> "dict[str, list[Submission]]":
-    """Return the submissions to grade, by unit.
+    """Return the submissions to grade for each unit.
 
     Raises:
-        Exit: with status 2 and a message, if there are none or a student has none.
+        Exit: with status 2 and a message if there are none, or if a chosen student has
+            none.
     """
     there = {slug: list(folder.submissions(slug)) for slug in slugs}
     known = {item.student for items in there.values() for item in items}
@@ -214,7 +216,7 @@ def _opened(
     """Open the class in `root`, and return it with the units to grade.
 
     Raises:
-        Exit: with status 2 and a message, if the class cannot be graded.
+        Exit: with status 2 and a message if the class cannot be graded.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
@@ -233,7 +235,7 @@ def _opened(
 
 
 def _say_where(folder: "ClassFolder", feedback: bool, console: Console) -> None:
-    """Print where the gradebook and the feedback are."""
+    """Print the location of the gradebook and the feedback."""
     from autograder.gradebook import shown_address
 
     show(console, f"Gradebook: {shown_address(folder.db_url)}")
@@ -252,10 +254,10 @@ def _say_unprotected(outcomes: "list[Outcome]", console: Console) -> None:
 
 
 def require_sandbox() -> None:
-    """Refuse to run submissions that no sandbox separates from this machine.
+    """Refuse to run submissions if there is no sandbox to protect this machine.
 
     Raises:
-        Exit: with status 2 and a message, if there is no sandbox.
+        Exit: with status 2 and a message if there is no sandbox.
     """
     from autograder.sandbox.bubblewrap import NO_SANDBOX, sandbox_kind
 
@@ -268,7 +270,7 @@ def require_sandbox() -> None:
 
 
 def _require_device(name: str, scheduler: str | None) -> None:
-    """Refuse a device that this machine lacks; a cluster's workers check their own.
+    """Refuse a device that is not available here; a cluster's workers check theirs.
 
     Raises:
         ValueError: if PyTorch does not recognise the device or cannot use it.
@@ -281,7 +283,7 @@ def _require_device(name: str, scheduler: str | None) -> None:
 
 @contextlib.contextmanager
 def _ended_by_hand() -> Iterator[None]:
-    """Print a message at Ctrl-C; the next run grades the unfinished submissions."""
+    """Print a message on Ctrl-C; the next run grades the unfinished submissions."""
     try:
         yield
     except KeyboardInterrupt:
@@ -291,7 +293,7 @@ def _ended_by_hand() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _said_clearly(scheduler: str | None) -> Iterator[None]:
-    """Report a cluster error with one sentence instead of a traceback."""
+    """Report an error of the cluster as one sentence instead of a traceback."""
     if scheduler is None:
         yield
         return
@@ -322,7 +324,7 @@ def _grade_unit(
 
     unit = graded_unit(slug, folder.root)
     if folder.course.unit(slug).written_answers != BY_HAND:
-        choice = replace(choice, with_feedback=False)  # write pages after settling
+        choice = replace(choice, with_feedback=False)  # write pages after `_settle`
     if choice.scheduler is None:
         prepare()
     with _progress(console) as progress:
@@ -339,7 +341,7 @@ def _grade_unit(
 
 
 def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) -> None:
-    """Apply the course's rule for written answers, and print it if not by hand."""
+    """Apply the rule for written answers, and print it if no person grades them."""
     from autograder.classroom.grading_run import renew_pages
     from autograder.collect.warnings import several
     from autograder.course import BY_HAND
@@ -363,7 +365,7 @@ def _settle(folder: "ClassFolder", slug: str, console: Console, feedback: bool) 
 
 
 def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
-    """Print a summary line, and a table of the submissions that need attention."""
+    """Print a summary line and a table of the submissions that need attention."""
     graded = [outcome for outcome in outcomes if outcome.status == "graded"]
     words = f"{slug}: {len(graded)} of {len(outcomes)} graded"
     if graded:
@@ -377,7 +379,7 @@ def _tell(slug: str, outcomes: "list[Outcome]", console: Console) -> None:
 
 
 def remark_on(outcome: "Outcome") -> str:
-    """Return the points of a submission that a human should check, or ""."""
+    """Return what a person should check in a submission, or ""."""
     remark = outcome.reason or "; ".join(outcome.doubtful)
     return remark if outcome.status == "graded" else f"{outcome.status}: {remark}"
 
@@ -394,7 +396,7 @@ def _progress(console: Console) -> Progress:
 
 
 def line_of(outcome: "Outcome") -> str:
-    """Return the result of a submission in one line."""
+    """Return a submission's result as one line."""
     from autograder.grading.feedback_table import number
     from autograder.sandbox.error_words import clean
 

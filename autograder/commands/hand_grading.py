@@ -1,4 +1,4 @@
-"""Define `course marks` and `course extend`, for decisions of a human grader."""
+"""Define `course marks` and `course extend`, for decisions by a person."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -48,13 +48,13 @@ def marks(
     to: Target = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Write tables for points by hand, or read the filled-in tables back in.
+    """Write tables for grading by hand, or read the tables back when filled in.
 
-    The rubric, made from the model answers, is in the folder of the tables. Fill in
-    `points` or its parts, and `comment`. @NAME inserts the comment of that name from
-    comments.csv. An empty row changes nothing, except that a row with `same as` gets
-    the marks of the student named there, whose answer is equal. If any row has an
-    error, the command names all errors and imports nothing.
+    The same folder contains the rubric, which is made from the model answers. Fill in
+    `points` or the points of each part, and `comment`. @NAME inserts the comment of
+    that name from comments.csv. An empty row changes nothing, with one exception: a row
+    with `same as` gets the marks of the student named there, whose answer is identical.
+    If any row has an error, the command names all errors and imports nothing.
     """
     from autograder.collect.warnings import several
     from autograder.unit import graded_unit, written_points
@@ -89,10 +89,10 @@ def marks(
 
 
 def _require_graded(folder: "ClassFolder", slug: str) -> None:
-    """Refuse to write a table without rows.
+    """Refuse to write an empty table.
 
     Raises:
-        Exit: with status 2 and a message, if no submission of the unit is graded.
+        Exit: with status 2 and a message if no submission of the unit is graded.
     """
     if not any(folder.root.glob(f"{folder.coursedir.autograded_directory}/*/{slug}")):
         complain(f"Nothing of {slug} is graded here: run `course grade {slug[:2]}`.")
@@ -143,7 +143,7 @@ def _take(
     """Read filled-in tables into the gradebook.
 
     Raises:
-        Exit: with status 2 and a message, if one of the tables has an error.
+        Exit: with status 2 and a message if a table has an error.
     """
     from autograder.collect.warnings import several
     from autograder.written.filled_in import (
@@ -178,7 +178,7 @@ def extend(
     ],
     course_root: Root = Path("."),
 ) -> None:
-    """Give one student some extra days for a unit."""
+    """Give one student extra days for a unit."""
     from nbgrader.api import MissingEntry
 
     from autograder.late_rule import NoDueDateError

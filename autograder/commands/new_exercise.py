@@ -1,4 +1,4 @@
-"""Define `course new-exercise` and `course new-unit`, which write working stubs."""
+"""Define `course new-exercise` and `course new-unit`, which write working examples."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,10 +48,10 @@ def register(app: typer.Typer) -> None:
 def new_exercise(
     unit: OneUnit, name: Name, module: Module = "", points: Points = 5
 ) -> None:
-    """Write a small working exercise, and say how to replace it by your own.
+    """Write a small working exercise, and explain how to replace it with your own.
 
-    The command adds cells to the master, a function to the unit's module, and hidden
-    checks, variants and hints to their files. It overwrites nothing.
+    The command adds cells to the master notebook, a function to the unit's module, and
+    hidden checks, variants and hints to their files. It overwrites nothing.
     """
     from autograder.assemble.new_exercise import StubError
     from autograder.assemble.new_exercise import new_exercise as made_in
@@ -75,10 +75,10 @@ def new_exercise(
 def new_unit(
     number: Number, topic: Topic, title: Title, module: NewModule = ""
 ) -> None:
-    """Write a small working unit with one exercise, and say how to replace it.
+    """Write a small working unit with one exercise, and explain how to replace it.
 
-    The command writes the unit's files, and adds its entry to course.toml.
-    It overwrites nothing.
+    The command writes the unit's files, and adds its entry to course.toml. It
+    overwrites nothing.
     """
     from autograder.assemble.new_exercise import StubError
     from autograder.assemble.new_exercise import new_unit as made_in

@@ -22,7 +22,7 @@ def notebooks(
         typer.Option("--check", help="Change nothing; fail if something is outdated."),
     ] = False,
 ) -> None:
-    """Make answer notebooks, released notebooks and kits from the masters."""
+    """Make answer notebooks, released notebooks and kits from the master notebooks."""
     from autograder.assemble.assembler import assemble
     from autograder.assemble.problems import AssemblyError
     from autograder.assemble.readme import write_readme

@@ -44,9 +44,9 @@ def gradescope(
     ] = "after_published",
     course_root: Root = None,
 ) -> None:
-    """Write Gradescope's autograder for a unit: a zip that you upload there.
+    """Write an autograder for Gradescope: a zip file that you upload there.
 
-    The zip holds the unit's checks and answers, so do not give it to students.
+    The zip contains the unit's checks and answers, so do not give it to students.
     """
     from autograder.atomic_write import atomic_write
     from autograder.course import load_course
@@ -84,9 +84,10 @@ def classroom_github(
     ] = False,
     course_root: Root = None,
 ) -> None:
-    """Write the repositories that grade a unit on GitHub, for you and your students.
+    """Write two repositories that grade a unit on GitHub: yours and the students'.
 
-    The private repository holds the unit's checks and answers: give it to no student.
+    Your private repository contains the unit's checks and answers, so do not give it to
+    students.
     """
     from autograder.course import load_course
     from autograder.platforms.package import (
@@ -111,7 +112,7 @@ def classroom_github(
 
 
 def _take_back(workflow: Path) -> None:
-    """Remove an old workflow that lets students' repositories grade at each push."""
+    """Remove an old workflow that grades in students' repositories at each push."""
     if workflow.is_file():
         workflow.unlink()
         typer.echo(f"{workflow}: removed. Remove it from students' repositories.")
@@ -124,10 +125,10 @@ def classroom_50(
     ),
     course_root: Root = None,
 ) -> None:
-    """Write Classroom 50's autograder for a unit, and the students' template.
+    """Write an autograder for Classroom 50 and the students' template repository.
 
     Classroom 50 publishes the autograder with the unit's checks and answers, so use it
-    for practice only.
+    only for practice.
     """
     from autograder.course import load_course
     from autograder.platforms.package import (

@@ -1,6 +1,7 @@
-"""Show the progress of a long command in a few lines, and log all details.
+"""Display the progress of a long command in a few lines, and log all details.
 
-This module needs only Python, because `set_up` imports it before the installation.
+This module imports only the standard library, because `set_up` uses it before anything
+is installed.
 """
 
 import os
@@ -17,12 +18,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-STEPS = 5  # of `make course`
+STEPS = 5  # number of steps of `make course`
 LOOK_SECONDS = 0.5  # between two updates of the progress line
-END_SECONDS = 5  # to wait for the last output of a command that was ended
-LAST_LINES = 12  # of a failed command's output, shown on the terminal
+END_SECONDS = 5  # how long to wait for the last output of a command that was ended
+LAST_LINES = 12  # lines of a failed command's output that the terminal displays
 INDENT = " " * 8
-# Without these, some tools write colours into a pipe or delay their output.
+# Without these, some tools write colour codes into a pipe or delay their output.
 PLAIN = {"NO_COLOR": "1", "TERM": "dumb", "PYTHONUNBUFFERED": "1"}
 
 
@@ -35,7 +36,7 @@ class StepFailed(Exception):
     """Report that a command of a step failed.
 
     Attributes:
-        status: the exit status for this program.
+        status: the status with which this program exits.
         lines: the last lines of the command's output.
     """
 
@@ -47,14 +48,14 @@ class StepFailed(Exception):
 
 
 class ProgressLog:
-    """Print lines with the time, and in a terminal also one line that changes."""
+    """Print lines with the time and, in a terminal, one line that changes."""
 
     def __init__(self, log: Path, began: float | None = None):
         """Start a new log.
 
         Args:
-            log: the file for the details; its folder is created.
-            began: start time in seconds since 1970; None means now.
+            log: the file for the details; its folder is created if necessary.
+            began: the start time in seconds since 1970, or None for now.
         """
         self.log = log
         self._began = time.time() if began is None else began
@@ -64,7 +65,7 @@ class ProgressLog:
         self._file = log.open("w", encoding="utf-8")
 
     def say(self, text: str = "", stamp: bool = True) -> None:
-        """Print a permanent line, and write it into the log.
+        """Print a line that stays, and write it to the log.
 
         Args:
             text: the line, at most 71 characters.
@@ -78,7 +79,7 @@ class ProgressLog:
             self.write(line)
 
     def now(self, text: str) -> None:
-        """Show the current activity in a terminal until the next line."""
+        """Display the current activity in a terminal until the next line is printed."""
         if not sys.stdout.isatty() or text == self._shown:
             return
         width = shutil.get_terminal_size().columns - 1
@@ -90,7 +91,7 @@ class ProgressLog:
             self._shown = text
 
     def write(self, line: str) -> None:
-        """Write a line into the log only."""
+        """Write a line to the log, but do not print it."""
         with self._lock:
             self._file.write(line + "\n")
             self._file.flush()
@@ -127,10 +128,10 @@ class Job:
         """Start the command.
 
         Args:
-            progress: receives the output lines.
+            progress: logs the output lines.
             name: the prefix of each line in the log.
             command: the program and its arguments.
-            heard: called with each line, in a thread.
+            heard: a function that a thread calls with each line.
             environment: variables to add to those of this process.
         """
         self.progress, self.name, self._heard = progress, name, heard
@@ -153,7 +154,7 @@ class Job:
         return self
 
     def __exit__(self, *error: object) -> None:
-        """End the command and all that it started, if they still run."""
+        """End the command and all its descendants if they are still running."""
         if self._process.poll() is None:
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGTERM)
@@ -164,14 +165,15 @@ class Job:
     def wait(
         self, doing: Callable[[], str] = lambda: "", fine: Sequence[int] = (0,)
     ) -> None:
-        """Wait until the work ends, and show the text from `doing` in the meantime.
+        """Wait for the command to end, and meanwhile display the text from `doing`.
 
         Args:
-            doing: returns the current activity.
+            doing: a function that returns the current activity as text.
             fine: the exit statuses that count as success.
 
         Raises:
-            StepFailed: if the command fails; holds its last lines.
+            StepFailed: if the command fails. The exception contains the last lines of
+                output.
         """
         while self._reader.is_alive():
             self.progress.now(doing())

@@ -48,10 +48,11 @@ def publish(
         Path | None, typer.Option(help="The course's folder; default: this one.")
     ] = None,
 ) -> None:
-    """Write the public repository: book, notebooks, kits, README and environment.
+    """Write the public repository with book, notebooks, kits and README.
 
-    First the command searches all files, and refuses to publish if any is private. It
-    then replaces the whole folder at once, so the folder never mixes old and new files.
+    First, the command searches all files, and refuses to publish if any of them is
+    private. It then replaces the whole folder in one step, so that old and new files
+    are never mixed.
     """
     from autograder.assemble.problems import AssemblyError
     from autograder.course import CourseError, load_course
@@ -76,7 +77,7 @@ def publish(
 
 
 def _tell(folder: Path, course: "Course", done: "Published") -> None:
-    """Print which units were published, and the next step."""
+    """Print which units were published, and what to do next."""
     units = ", ".join(f"{unit.number:02}" for unit in done.units)
     if done.commit is None:
         typer.echo(f"{folder} is up to date: units {units}.")
@@ -86,7 +87,7 @@ def _tell(folder: Path, course: "Course", done: "Published") -> None:
 
 
 def colab_autograde() -> None:
-    """Make the notebook that grades a class on Colab from its master."""
+    """Make the notebook for grading a class on Colab from its master notebook."""
     from autograder.course import load_course
     from autograder.publish.colab_notebook import NAME, write_colab_notebook
 

@@ -1,4 +1,4 @@
-"""Define `course report`, which writes a page about a unit and CSV files of scores."""
+"""Define `course report`, which writes a page on a unit and CSV files of scores."""
 
 from functools import partial
 from pathlib import Path
@@ -34,10 +34,11 @@ def register(app: typer.Typer) -> None:
 
 
 def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> None:
-    """Write a page about a class's work on a unit, and CSV files for Canvas and Moodle.
+    """Write a page on a class's work, and CSV files of scores for Canvas and Moodle.
 
-    The page shows the scores, the pass rate and discrimination of each exercise, the
-    most common mistakes, the repaired and refused submissions, and the grading times.
+    The page shows the scores, the pass rate and the discrimination of each exercise,
+    the most common mistakes, the repaired and refused submissions, and the grading
+    times.
     """
     from autograder.class_report import write_page
     from autograder.collect import CollectError
@@ -72,7 +73,7 @@ def report(unit: OneUnit, course_root: Root = Path("."), to: Target = None) -> N
 
 
 def canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
-    """Return the unit's columns in the collected Canvas export."""
+    """Return the headings of the unit's columns in the collected Canvas export."""
     from autograder.collect.canvas_assignments import columns_of, kept_assignments
     from autograder.unit import course_of
 
@@ -82,7 +83,7 @@ def canvas_headings(course_root: Path, found: "ClassReport") -> list[str]:
 
 
 def _about_canvas(headings: list[str], slug: str) -> str:
-    """Return a message about the heading of the scores in the file for Canvas."""
+    """Return a message on which heading the scores have in the file for Canvas."""
     if len(headings) == 1:
         return f"Canvas's file has the heading of your export: {headings[0]}"
     if headings:
@@ -98,12 +99,13 @@ def _about_canvas(headings: list[str], slug: str) -> str:
 
 
 def gathered(course_root: Path, unit: str, only: str | None = None) -> "ClassReport":
-    """Bring the scores up to date, and return the report about a class's work.
+    """Update the scores, and return the report on a class's work.
 
     Args:
         course_root: the class's folder.
         unit: the unit.
-        only: the one student whose row to return, who may be unknown.
+        only: the id of one student, or None. If it is given, the report contains only
+            this student's row, or no row if the student is unknown.
 
     Raises:
         CourseError, GradebookError: if the course or the gradebook cannot be read.

@@ -1,4 +1,4 @@
-"""Define `course return`, which writes feedback in the form that a platform reads."""
+"""Define `course return`, which writes feedback in a form that platforms accept."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,11 +57,12 @@ def return_feedback(
     to: Target = None,
     course_root: Root = Path("."),
 ) -> None:
-    """Write feedback for Moodle, Canvas, the exchange or a mail merge.
+    """Write feedback for Moodle, Canvas, nbgrader's exchange or a mail merge.
 
-    Pages that differ from the gradebook are rewritten first.
+    First, pages whose marks differ from the gradebook are rewritten.
 
-    The exit status is 1 if some students' feedback was left out, and 2 if all was.
+    The exit status is 1 if the feedback of some students was left out, and 2 if no
+    feedback was written.
     """
     log_warnings(course_root)
     folder, slug = opened(course_root, unit)
@@ -91,7 +92,7 @@ def opened(root: Path, unit: str) -> "tuple[ClassFolder, str]":
     """Open the class in `root`.
 
     Raises:
-        Exit: with status 2 and a message, if there is no class or gradebook.
+        Exit: with status 2 and a message if there is no class or no gradebook.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.course import CourseError
@@ -118,7 +119,7 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
     """Update the feedback pages and return them.
 
     Raises:
-        Exit: with status 2 and a message, if there are no submissions.
+        Exit: with status 2 and a message if there are no submissions.
     """
     from autograder.return_feedback import pages_of
 
@@ -132,9 +133,9 @@ def _pages(folder: "ClassFolder", slug: str) -> "list[Page]":
 
 @contextmanager
 def renewed(folder: "ClassFolder", slug: str) -> Iterator[None]:
-    """Update scores and pages after the `with` block, and print all changed scores.
+    """After the `with` block, update scores and pages and print changed scores.
 
-    The scores match the course settings and the gradebook then.
+    The scores then match the settings of the course and the gradebook.
     """
     from autograder.classroom.grading_run import renew_pages
     from autograder.score_changes import changes_shown
@@ -151,10 +152,10 @@ def renewed(folder: "ClassFolder", slug: str) -> Iterator[None]:
 def _written(
     way: str, pages: "list[Page]", folder: "ClassFolder", place: Path, subject: str
 ) -> "Returned":
-    """Write the feedback in one form.
+    """Write the feedback in the form `way`.
 
     Raises:
-        Exit: with status 2 and a message, if the exchange cannot be used.
+        Exit: with status 2 and a message if the exchange cannot be used.
     """
     from autograder.platforms import canvas, exchange, mail_merge, moodle
 
@@ -172,7 +173,7 @@ def _written(
 
 
 def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
-    """Print where the feedback is, and which students have none in it."""
+    """Print where the feedback is, and which students have no feedback."""
     from autograder.collect.warnings import several
 
     if done.students:
@@ -186,7 +187,7 @@ def _tell(slug: str, way: str, done: "Returned", console: Console) -> None:
 
 
 def by_reason(left_out: dict[str, str]) -> list[tuple[str, str]]:
-    """Return rows of students and reasons, with one row if many share a reason."""
+    """Return rows of students and reasons; several students can share a row."""
     whose: dict[str, list[str]] = {}
     for student, why in left_out.items():
         whose.setdefault(why, []).append(student)

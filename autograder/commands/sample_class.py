@@ -27,7 +27,7 @@ def sample_class(
         str, typer.Option(help="Language of the filled-in notebooks: en or ko.")
     ] = "en",
 ) -> None:
-    """Make twelve submissions of each unit, and list the score that each must get."""
+    """Make twelve submissions for each unit, and list the expected scores."""
     import torch
 
     from autograder.assemble.translation import translate_submissions

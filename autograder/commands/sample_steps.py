@@ -1,4 +1,4 @@
-"""Make a sample class, grade it and compare the scores, as steps of `course all`."""
+"""Make a sample class, grade it and compare its scores, as steps of `course all`."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from autograder.commands.progress_log import (
     course_command,
 )
 
-# In every unit, one submission loops for ever. A short limit saves time.
+# In every unit, one submission never ends. A short time limit keeps the run short.
 SETTINGS = """\
 \"\"\"Settings of the sample class: the course's own, with shorter limits.\"\"\"
 
@@ -35,7 +35,7 @@ class NewLines:
     """Read the lines that are added to a file from now on."""
 
     def __init__(self, path: Path):
-        """Start after the last line of a file, which may not exist yet."""
+        """Start after the last line of a file, which need not exist yet."""
         self._path = path
         self._place = path.stat().st_size if path.exists() else 0
 
@@ -53,11 +53,11 @@ class NewLines:
 
 @dataclass
 class SampleClass:
-    """Make and grade twelve made-up students per unit, whose scores are known.
+    """Make and grade twelve fictitious students per unit, whose scores are known.
 
     Attributes:
         root: the folder of the class.
-        slugs: its units.
+        slugs: the units of the class.
     """
 
     root: Path
@@ -77,7 +77,7 @@ class SampleClass:
         return self.root / "gradebook.db"
 
     def make(self, progress: ProgressLog) -> None:
-        """Write the submissions again.
+        """Write the submissions, and replace those of an earlier run.
 
         Raises:
             StepFailed: if they cannot be made.
@@ -94,7 +94,7 @@ class SampleClass:
         settings.write_text(SETTINGS, encoding="utf-8")
 
     def grade(self, progress: ProgressLog) -> None:
-        """Grade all units, print a line for each, and compare the scores.
+        """Grade all units, print a line for each unit, and compare the scores.
 
         Raises:
             StepFailed: if grading fails or a score is wrong.
@@ -117,7 +117,7 @@ class SampleClass:
             return f"{number} of {handed_in} submissions graded"
 
         with Job(progress, "grade", command) as job:
-            job.wait(doing, fine=(0, 1))  # 1: some submissions must be refused
+            job.wait(doing, fine=(0, 1))  # status 1: some submissions must be refused
         doing()
         self.compare(progress)
         if trusted:
@@ -127,7 +127,7 @@ class SampleClass:
             job.wait(lambda: "a page about the class")
 
     def _read(self, log: NewLines, progress: ProgressLog, began: float) -> None:
-        """Read the new lines of the log, and print each unit that is complete."""
+        """Read the log's new lines, and print a line for each unit that is complete."""
         for line in map(json.loads, log):
             unit = self._graded[line["unit"]]
             unit[line["student"]] = line["score"] or 0.0
@@ -139,13 +139,13 @@ class SampleClass:
                 )
 
     def compare(self, progress: ProgressLog) -> None:
-        """Compare the scores in the gradebook with the known ones.
+        """Compare the scores in the gradebook with the expected scores.
 
         Raises:
-            StepFailed: if any score differs; lists the differences.
+            StepFailed: if a score differs. The message lists the differences.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # from other packages
+            warnings.simplefilter("ignore")  # warnings of other packages
             from autograder.marks import scores_in_gradebook
             from autograder.proof.sample_class import wrong_scores
 
@@ -164,5 +164,5 @@ class SampleClass:
 
 
 def _left(seconds: float) -> str:
-    """Return the estimated remaining time, or "" if no time remains."""
+    """Describe the estimated remaining time, or return "" if no time remains."""
     return f"; about {max(1, round(seconds / 60))} min left" if seconds else ""

@@ -1,7 +1,7 @@
 """Create `.venv` with all packages: `python3 autograder/commands/set_up.py`.
 
-It runs before anything is installed, with any Python version. If that version is too
-old, it says so at once in one sentence.
+This script runs before anything is installed, with any version of Python. If the
+version is too old, the script immediately prints a message.
 """
 
 import argparse
@@ -23,11 +23,12 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 INSTALLED = VENV / "installed"
 DECIDING = ("pyproject.toml", "constraints.txt")
-OLDEST = (3, 11)  # required by the versions in constraints.txt
+OLDEST = (3, 11)  # the versions in constraints.txt require it
 LOG = ROOT / "build" / "set-up.log"
-# Python compiles a module at its first import. Compiling all of them takes a minute.
+# Python compiles each module when it is first imported. Compiling all of them here
+# would take a minute.
 INSTALL = ("--progress-bar", "off", "--disable-pip-version-check", "--no-compile")
-GPU_TOOL = "nvidia-smi"  # comes with the driver of an NVIDIA GPU
+GPU_TOOL = "nvidia-smi"  # installed with the driver of an NVIDIA GPU
 CPU_IS_SMALLER = (
     "no NVIDIA GPU here: `CPU=1 make course` needs 2.0 GB for .venv, not 5.8 GB"
 )
@@ -38,7 +39,7 @@ CUDA_STAYS = (
 
 
 def too_old(version: tuple, program: str) -> str:
-    """Return a message if a Python is too old, otherwise ""."""
+    """Return a message if a version of Python is too old, otherwise ""."""
     if tuple(version[:2]) >= OLDEST:
         return ""
     needed, found = (".".join(map(str, v[:2])) for v in (OLDEST, version))
@@ -49,7 +50,7 @@ def too_old(version: tuple, program: str) -> str:
 
 
 def is_installed() -> bool:
-    """Tell whether the installation is complete and the requirements are unchanged."""
+    """Return whether all is installed and the requirements are unchanged."""
     if not (INSTALLED.exists() and PYTHON.exists()):
         return False
     made = INSTALLED.stat().st_mtime
@@ -57,20 +58,20 @@ def is_installed() -> bool:
 
 
 def has_only_cuda_build(system: str, environ: "Mapping[str, str]") -> bool:
-    """Tell whether pip would install the CUDA build although there is no NVIDIA GPU."""
+    """Return whether pip would install the CUDA build without an NVIDIA GPU."""
     is_linux_on_intel = system == "Linux" and platform.machine() == "x86_64"
     return is_linux_on_intel and not environ.get("CPU") and not shutil.which(GPU_TOOL)
 
 
 def has_installed_cuda() -> bool:
-    """Tell whether `.venv` holds the libraries of PyTorch's CUDA build."""
+    """Return whether `.venv` contains the libraries of PyTorch's CUDA build."""
     return any(VENV.glob("lib/python3*/site-packages/nvidia"))
 
 
 def cpu_torch(index: str) -> list:
-    """Return pip's arguments for the CPU build of the pinned PyTorch from `index`.
+    """Return pip's arguments to install the pinned PyTorch's CPU build from `index`.
 
-    pip installs its dependencies later, from the usual index.
+    pip installs PyTorch's dependencies later, from the default index.
 
     Raises:
         SystemExit: if no index is set.
@@ -84,14 +85,14 @@ def cpu_torch(index: str) -> list:
 
 def torch_index() -> str:
     """Read the address of PyTorch's CPU builds from the course's settings."""
-    import tomllib  # not in the old Pythons that this script refuses
+    import tomllib  # missing in the old versions of Python that this script refuses
 
     settings = (ROOT / "autograder" / "course.toml").read_text(encoding="utf-8")
     return str(tomllib.loads(settings)["torch_index"])
 
 
 def install(progress: "ProgressLog") -> None:
-    """Create `.venv`, install everything with pip, and log the output.
+    """Create `.venv`, install all packages with pip, and log the output.
 
     Raises:
         StepFailed: if the installation fails.
@@ -106,7 +107,7 @@ def install(progress: "ProgressLog") -> None:
         elif line.startswith("Installing collected packages"):
             progress.say(f"{INDENT}{len(collected) or 'no new'} packages; unpacking")
 
-    # The pip that comes with Python 3.11 takes a minute longer to resolve the versions.
+    # The pip that comes with Python 3.11 needs a minute longer to resolve the versions.
     command = [sys.executable, "-m", "venv", "--upgrade-deps", VENV]
     with Job(progress, "venv", command) as job:
         job.wait(lambda: "making .venv")

@@ -1,4 +1,4 @@
-"""Define `course similar`, which groups students whose answers agree unusually well."""
+"""Define `course similar`, which groups students with unusually similar answers."""
 
 import shutil
 import textwrap
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from autograder.classroom.similarity_report import SimilarityReport
 
 MOST_LINES = 20
-NAMED = 6  # students of a cluster; the page has all
+NAMED = 6  # students of a cluster; the page lists all of them
 HINT = (
     "This is a hint for a human, no proof: read the answers and talk to the students "
     "before you conclude anything."
@@ -47,14 +47,15 @@ def similar(
         Path | None, typer.Option(help="The folder to write into; default: report/.")
     ] = None,
 ) -> None:
-    """Group submissions whose code agrees more than is usual in the class.
+    """Group submissions whose code is more similar than is usual in the class.
 
-    Names, comments, layout and the handed-out code do not count. The usual agreement of
-    the class is subtracted, and answers that are common in the class link nobody. The
-    page in report/ shows the clusters, and the CSV file lists all students.
+    Names, comments, layout and the code that students were given are ignored. The usual
+    agreement of the class is subtracted, and answers that are common in the class do
+    not link students. The page in report/ shows the clusters, and the CSV file lists
+    all students.
 
-    A cluster is a hint for a human, not a proof, because short exercises have few right
-    answers. Read the answers and talk to the students before you conclude anything.
+    A cluster is a hint and not a proof, because short exercises have few right answers.
+    Read the answers and talk to the students before you conclude anything.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.classroom.known_solutions import near_known, read_known
@@ -117,7 +118,7 @@ def identical_files(answers: "Mapping[str, ReadAnswers]") -> list[list[str]]:
 
 
 def _tell(report: "SimilarityReport", number: int, paths: "Sequence[Path]") -> None:
-    """Print at most 20 lines, the largest clusters first, and the paths of the rest."""
+    """Print at most 20 lines, the largest clusters first, and the pages' paths."""
     clusters = "no cluster"
     if report.clusters:
         clusters = f"{_several(len(report.clusters), 'cluster')} with "
@@ -164,7 +165,7 @@ def _not_read(failures: "Mapping[str, str]") -> str:
 
 
 def _named(names: "Sequence[str]", most: int = NAMED) -> str:
-    """List the first ids unshortened, and say how many more there are."""
+    """List the first ids in full, and state how many more there are."""
     from autograder.sandbox.error_words import clean
 
     rest = len(names) - most
@@ -177,7 +178,7 @@ def _several(number: int, word: str) -> str:
 
 
 def _wrapped(*texts: str) -> list[str]:
-    """Break texts between words to fit the terminal, so that ids stay whole."""
+    """Break texts between words to fit the terminal, so that no id is broken."""
     width = shutil.get_terminal_size().columns
     return [
         line

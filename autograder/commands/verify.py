@@ -37,7 +37,7 @@ def verify(
         bool, typer.Option("--self-study", help="Use python -m transformer.check.")
     ] = False,
 ) -> None:
-    """Run the known wrong and right answers and show how each was judged."""
+    """Run the known wrong and right answers and show how each was graded."""
     from autograder.proof.judging import judge_units
     from autograder.proof.mutation import mutate_unit
     from autograder.proof.own_check import counts_of, judge_own
@@ -89,10 +89,10 @@ def verify(
 
 
 def _require_some(verdicts: list, only: str) -> None:
-    """Refuse a text that no exercise and no variant contains.
+    """Refuse a text that occurs in no name of an exercise or a variant.
 
     Raises:
-        Exit: with status 2 and a message, if nothing was judged.
+        Exit: with status 2 and a message if no variant was judged.
     """
     if not verdicts:
         complain(f"No exercise and no variant of these units contains {only!r}.")
@@ -117,7 +117,7 @@ def table_of(verdicts: list) -> Table:
 
 
 def visible_table(every: list) -> Table:
-    """Return a table of the visible checks, with a row per exercise and a total."""
+    """Return a table of the visible checks with a row per exercise and a total."""
     table = Table("unit", "exercise", "wrong: caught", "", "in words", "right: passed")
     rows = list(dict.fromkeys((one.slug, one.exercise) for one in every))
     for row in [*rows, ("all", "")]:
@@ -136,7 +136,7 @@ def visible_table(every: list) -> Table:
 
 
 def own_table(counts: dict) -> Table:
-    """Return a table of a learner's own check, with a row per unit."""
+    """Return a table of the learners' own check with a row per unit."""
     table = Table("unit", "wrong: caught", "", "named", "", "right: passed")
     for slug, one in counts.items():
         table.add_row(
@@ -151,7 +151,7 @@ def own_table(counts: dict) -> Table:
 
 
 def summary_of(verdicts: list) -> str:
-    """Return how many variants were judged, and how many of them wrongly."""
+    """State how many variants were judged, and how many of them wrongly."""
     kinds = Counter(one.variant.kind for one in verdicts)
     misjudged = sum(bool(one.slips) for one in verdicts)
     return (
@@ -172,7 +172,7 @@ def mutant_table(verdicts: dict) -> Table:
 
 
 def survivors(verdicts: dict) -> list[str]:
-    """Return a line for each surviving mutant that has no recorded explanation."""
+    """Return a line for each surviving mutant without a recorded explanation."""
     return [
         f"{slug}: mutant lives: {row.exercise}: {row.change}"
         for slug, rows in verdicts.items()

@@ -41,15 +41,16 @@ def viva(
 ) -> None:
     """Write a sheet for each student with three questions about their own lines.
 
-    Each question changes one line and asks for the effect. The answers are true,
+    Each question changes one line and asks for the effect. The answers are certain,
     because the program runs the changed code in the sandbox.
 
-    Print the first page, which has one sheet for each student. The second page has the
-    answers, and the CSV file has the questions as a quiz. With --student, the file
-    names contain the ids, so the pages of the whole class stay as they are.
+    Print the first page, which contains one sheet for each student. The second page
+    contains the answers, and the CSV file contains the questions as a quiz. With
+    --student, the file names contain the ids, so that the files of the whole class are
+    not overwritten.
 
-    Another CSV file has an empty mark for each question. Fill in 0, 1 or 2, and read
-    the file in with --take: then `course report` shows the marks.
+    Another CSV file is for your marks. Fill in 0, 1 or 2 for each question, and read
+    the file with --take. `course report` then shows the marks.
     """
     log_warnings(course_root)
     if take:
@@ -95,7 +96,7 @@ def viva(
     paths = write_sheets(folder.root, graded, sheets, place, ids)
     table = paths[-1].with_name(paths[-1].name.replace("-viva-quiz", "-viva-marks"))
     asked = [one.submission.student for one in sheets if one.questions]
-    try:  # the file may have marks that nobody has taken yet
+    try:  # the file may contain marks that have not been read yet
         taken = read_marks(marks_path(folder.root, slug))
         chosen_marks = {one: taken[one] for one in asked if one in taken}
         write_marks(table, asked, chosen_marks, read_marks(table))
@@ -110,10 +111,10 @@ def viva(
 
 
 def _take(course_root: Path, unit: str, paths: list[Path]) -> None:
-    """Take the marks of filled-in tables.
+    """Read the marks from filled-in tables.
 
     Raises:
-        Exit: with status 2 and a message, if a table has an error.
+        Exit: with status 2 and a message if a table has an error.
     """
     from autograder.classroom.folder import ClassFolder, require_class
     from autograder.collect.warnings import several

@@ -1,1 +1,1 @@
-"""Grade one submission: checks, points, caps, score, and the student's report."""
+"""Grade one submission: run the checks and compute points, caps and score."""

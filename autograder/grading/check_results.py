@@ -1,4 +1,4 @@
-"""The results of hidden checks, and the scores that they add up to."""
+"""Hold the results of hidden checks, and add up their points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ Status = Literal["passed", "failed", "not run"]
 
 @dataclass(frozen=True)
 class CheckResult:
-    """The result of one hidden check.
+    """Hold the result of one hidden check.
 
-    The student reads `message`, which describes the error, and `hint`, which says where
-    to look. `mistake` is the phrase for a recognised mistake. `with_reference_answers`
-    means that the check failed with the student's earlier answers and passed with the
-    course's.
+    The student reads `message`, which describes the error, and `hint`, which helps to
+    find it. `mistake` is the phrase for a mistake that the check recognised.
+    `with_reference_answers` is True if the check failed with the student's earlier
+    answers but passed with the course's.
     """
 
     exercise: str
@@ -31,7 +31,7 @@ class CheckResult:
 
 
 def score_of(results: Sequence[CheckResult]) -> float:
-    """Return the total points of the checks, at most their maximum."""
+    """Return the sum of the checks' points, but not more than their maximum."""
     earned = round(sum(result.points for result in results), 2)
     return min(earned, max_score_of(results))
 

@@ -1,4 +1,4 @@
-"""Point to mistakes in earlier exercises that make a later exercise fail."""
+"""Tell students when a mistake in an earlier exercise makes a later one fail."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -16,13 +16,13 @@ def point_to_earlier(
 ) -> list[CheckResult]:
     """Add a hint to each exercise that uses an earlier exercise with a mistake.
 
-    A check that passed with the course's earlier answers gets a hint that says so.
-    Otherwise the exercise's first failed check gets the hint, unless its own mistake
-    has been named. Points do not change.
+    If a check passed with the course's earlier answers, its hint says so. Otherwise,
+    the exercise's first failed check gets a hint, unless its message already names a
+    mistake. Points do not change.
 
     Args:
         results: every check's result, in the order of the notebook.
-        notebook: the submission; its answers show which exercise uses which.
+        notebook: the submission. Its answers show which exercises use which others.
     """
     answers = answers_of(notebook)
     blamed = blamed_by_exercise(results, answers)
@@ -36,7 +36,7 @@ def point_to_earlier(
 def blamed_by_exercise(
     results: Sequence[CheckResult], answers: Mapping[str, str]
 ) -> dict[str, dict[str, str]]:
-    """Return the names from wrong earlier exercises that each exercise uses.
+    """For each exercise, return the names it uses from wrong earlier exercises.
 
     Each name is mapped to the exercise that defines it.
 
@@ -71,7 +71,7 @@ def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
 
 
 def passes_with_ours(names: Sequence[str]) -> Phrase:
-    """Say that an exercise passes with the course's earlier functions."""
+    """Write that an exercise passes with the course's earlier functions."""
     return Phrase(
         "It passes with the course's {names} in place of yours: fix that next.",
         series(names) or Phrase("earlier functions"),
@@ -79,7 +79,7 @@ def passes_with_ours(names: Sequence[str]) -> Phrase:
 
 
 def uses_what_is_wrong(names: Sequence[str]) -> Phrase:
-    """Say that an exercise uses earlier functions that are wrong."""
+    """Write that an exercise uses earlier functions that are wrong."""
     return Phrase(
         "It uses {names}, where a check has failed too: fix that first, then look "
         "again.",
@@ -88,7 +88,7 @@ def uses_what_is_wrong(names: Sequence[str]) -> Phrase:
 
 
 def answers_of(notebook: NotebookNode) -> Mapping[str, str]:
-    """Return the source of each exercise's answer cell."""
+    """Return the source code of each exercise's answer cell."""
     found = {}
     for cell in notebook.cells:
         details = cell.metadata.get("nbgrader", {})
@@ -98,7 +98,7 @@ def answers_of(notebook: NotebookNode) -> Mapping[str, str]:
 
 
 def names_used(source: str) -> set[str]:
-    """Return the names that a cell reads; none if it is not valid Python."""
+    """Return the names that a cell reads, or none if it is not valid Python."""
     tree = parse_cell(source)
     if tree is None:
         return set()

@@ -1,4 +1,4 @@
-"""Write the report of an exercise that a student reads in the feedback."""
+"""Write the report on an exercise that students read in their feedback."""
 
 import functools
 import re
@@ -18,22 +18,22 @@ TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "feedback_table"
 
 
 def number(value: float) -> str:
-    """Write points without trailing zeros."""
+    """Return points as text without trailing zeros."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def with_code(text: str) -> Markup:
-    """Return a text as HTML, with the parts between backticks as code."""
+    """Return a text as HTML in which the parts between backticks are code."""
     return Markup(CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def words_of(result: CheckResult) -> str:
-    """Return the text about a check that a student reads below its title."""
+    """Return the text that a student reads below the title of a check."""
     return " ".join(part for part in (result.message, result.hint) if part)
 
 
 def as_text(results: Sequence[CheckResult]) -> str:
-    """Write the report as plain text, with one check per line."""
+    """Return the report as plain text, with one check per line."""
     lines = []
     for result in results:
         points = f"{number(result.points)}/{number(result.max_points)}"
@@ -48,7 +48,10 @@ def as_text(results: Sequence[CheckResult]) -> str:
 
 
 def as_html(results: Sequence[CheckResult], told: Callable[[str], str] = str) -> str:
-    """Write the report as a table; `told` translates each text, and all are escaped."""
+    """Return the report as an HTML table; `told` translates each text.
+
+    All texts are escaped.
+    """
     return _template().render(
         told=told,
         results=results,
@@ -75,9 +78,10 @@ def _template() -> Template:
 def graded_outputs(
     results: Sequence[CheckResult], told: Callable[[str], str] = str
 ) -> list[NotebookNode]:
-    """Return the outputs of a graded cell: the report, and the score for nbgrader.
+    """Return the outputs of a graded cell: the report and the score for nbgrader.
 
-    nbformat validates them once, when the notebook is written, and not one by one.
+    They are not validated here, because nbformat validates them when the notebook is
+    written.
     """
     report = {"text/html": as_html(results, told), "text/plain": as_text(results)}
     score = {"text/plain": number(score_of(results))}

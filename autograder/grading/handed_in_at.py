@@ -1,4 +1,4 @@
-"""Refuse a timestamp file that nbgrader could not read, or could read only slowly."""
+"""Refuse a timestamp file that nbgrader could not read in a short time."""
 
 from pathlib import Path
 
@@ -7,15 +7,15 @@ from autograder.repair import Refused
 from autograder.unit import Submission
 
 NAME = "timestamp.txt"
-MAX_BYTES = 100  # such as 2026-03-01 23:59:59.123456 Europe/Berlin
+MAX_BYTES = 100  # a time such as 2026-03-01 23:59:59.123456 Europe/Berlin
 STRANGE = Phrase("its {name} does not hold the time of handing in", NAME)
 
 
 def refuse_strange_time(submission: Submission) -> None:
-    """Check the timestamp files in a notebook's folder and in the folders above it.
+    """Check the timestamp files in a notebook's folder and its parent folders.
 
     Raises:
-        Refused: if one is not a regular file, or is too long for a timestamp.
+        Refused: if such a file is not a regular file, or is too long for a timestamp.
     """
     for folder in submission.path.parents:
         if folder.name == submission.student:
@@ -26,5 +26,5 @@ def refuse_strange_time(submission: Submission) -> None:
 
 
 def may_be_a_time(note: Path) -> bool:
-    """Return whether a file is regular, and short enough for a timestamp."""
+    """Return whether a file is regular and short enough for a timestamp."""
     return note.is_file() and note.stat().st_size <= MAX_BYTES

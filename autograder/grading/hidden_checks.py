@@ -1,4 +1,4 @@
-"""Find and load a unit's hidden checks, and divide its points among them."""
+"""Load a unit's hidden checks, and divide the unit's points among them."""
 
 import functools
 import importlib.util
@@ -21,7 +21,7 @@ class BrokenChecks(Exception):
 
 @dataclass(frozen=True)
 class HiddenCheck:
-    """One hidden check: its function, its marker and its points."""
+    """Hold one hidden check: its function, its marker and its points."""
 
     name: str
     marker: CheckMarker
@@ -30,7 +30,7 @@ class HiddenCheck:
 
 
 def load_checks(path: Path) -> list[HiddenCheck]:
-    """Return the hidden checks of a file in order.
+    """Return the hidden checks of a file in their order.
 
     Raises:
         BrokenChecks: if the file has no check, or a check uses an unknown fixture.
@@ -56,7 +56,7 @@ def fixtures_of(function: Callable[..., None]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=32)
 def _load_module(path: Path, changed: int, size: int) -> ModuleType:
-    """Import a file of checks under a unique name, again after every change."""
+    """Import a file of checks under a unique name; import it again if it changed."""
     name = f"hidden_checks_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -75,10 +75,10 @@ def _marked_functions(module: ModuleType) -> Iterator[HiddenCheck]:
 
 
 def checks_with_points(unit: GradedUnit) -> list[HiddenCheck]:
-    """Return a unit's checks, each with its share of the graded cell's points.
+    """Return a unit's checks, each with its part of the graded cell's points.
 
-    The shares are rounded to two decimals, and the last check of an exercise gets the
-    rest.
+    The points are rounded to two decimals, and the last check of an exercise gets the
+    remaining points.
 
     Raises:
         BrokenChecks: if a check has no graded cell or a graded cell has no check.

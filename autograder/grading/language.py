@@ -1,4 +1,4 @@
-"""Find the language of the notebook that a student filled in."""
+"""Detect the language of the notebook that a student filled in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from autograder.unit import GradedUnit
 
 
 def translated_notebooks(unit: GradedUnit) -> Iterator[Path]:
-    """Yield the released notebooks of a unit in languages other than English."""
+    """Yield the paths of a unit's released notebooks that are not in English."""
     for language in TRANSLATIONS:
         for folder in (unit.kit.parent, ROOT / "assignments"):
             path = folder / language / unit.slug / f"{unit.slug}.ipynb"
@@ -29,8 +29,9 @@ def translated_notebooks(unit: GradedUnit) -> Iterator[Path]:
 def in_language_of(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> GradedUnit:
     """Return the unit with the released notebook of the submission's language.
 
-    This is the notebook with the most cells that are unchanged in the submission, and
-    in a tie the English one. All have the same exercises and points.
+    This is the released notebook with the most cells that also occur in the submission.
+    If two languages have equally many, it is the English notebook. The notebooks in all
+    languages have the same exercises and points.
     """
     given = {squeezed(cell.source) for cell in cells}
     others = [

@@ -1,4 +1,4 @@
-"""The record of one submission, from its repair to the gradebook."""
+"""Hold the outcome of grading one submission."""
 
 from __future__ import annotations
 
@@ -20,31 +20,32 @@ from autograder.unit import Submission
 if TYPE_CHECKING:
     from autograder.sandbox.transport import CellRun
 
-RECORD = "course_grading"  # its key in a notebook's metadata
+RECORD = "course_grading"  # its key in the metadata of a notebook
 Status = Literal["graded", "refused", "failed"]
-MAX_REASON = 300  # characters of Python's own message
+MAX_REASON = 300  # characters of an error message from Python
 
 
 @dataclass
 class Outcome:
-    """The outcome of grading one submission.
+    """Hold the outcome of grading one submission.
 
     Attributes:
         submission: the submission and its student.
-        status: "graded", "refused" (it cannot be graded) or "failed" (the grader's
-            fault).
-        reason: the reason if it was refused or failed.
-        notebook: the rebuilt notebook, with scores and reports after the checks.
+        status: "graded", "refused" (it cannot be graded) or "failed" (because of the
+            grader).
+        reason: the reason why it was refused or failed.
+        notebook: the rebuilt notebook. After the checks, it contains scores and
+            reports.
         notes: the repairs that were made.
-        doubtful: the points that an instructor should look at.
+        doubtful: remarks on what an instructor should look at.
         unwritten: exercises whose answer cell is unchanged.
         results: every check's result, in the order of the notebook; none if refused.
         runs: the output of each executed cell, in the order of `cells_to_run`.
-        limits_hit: the limits that were hit, with their places.
-        seconds: the time that grading took.
-        is_kept: whether the outcome is from an earlier run and nothing has changed
-            since.
-        sandbox: the kind of sandbox for the cells, or "none"; "" if no cell ran.
+        limits_hit: the limits that were exceeded, and where.
+        seconds: how long grading took.
+        is_kept: whether the outcome is from an earlier run and is still valid.
+        sandbox: the kind of sandbox in which the cells ran, or "none"; "" if no cell
+            ran.
         was_held_up: whether it ran out of time while other processes used the
             processors.
     """
@@ -71,12 +72,12 @@ class Outcome:
 
     @property
     def score(self) -> float:
-        """Return the points of all checks."""
+        """Return the sum of the points of all checks."""
         return score_of(self.results)
 
     @property
     def max_score(self) -> float:
-        """Return the maximum points of all checks."""
+        """Return the sum of the maximum points of all checks."""
         return max_score_of(self.results)
 
     @property
@@ -86,7 +87,7 @@ class Outcome:
 
 
 def as_record(outcome: Outcome) -> dict[str, Any]:
-    """Return an outcome's record for JSON, as stored in notebooks and `grading/`."""
+    """Return an outcome as plain values, as stored in notebooks and in `grading/`."""
     return with_templates(
         {
             "repair": outcome.notes,
@@ -106,7 +107,7 @@ def from_record(
     submission: Submission,
     notebook: NotebookNode | None = None,
 ) -> Outcome:
-    """Return the outcome from a record of `as_record`."""
+    """Return the outcome that `as_record` stored in a record."""
     record = restored(record)
     problem = record["problem"]
     return Outcome(

@@ -1,6 +1,7 @@
-"""Turn a child's report of its cells' outputs into outputs that are safe to show.
+"""Convert a child's report on its cells to outputs that are safe to display.
 
-The report is not trusted: this module checks forms, limits lengths and cleans HTML.
+The report is not trusted, so this module checks its form, limits lengths and cleans
+HTML.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ TEXT_KINDS = ("text/plain", "text/markdown", "text/latex")
 
 
 def safe_text(text: Any) -> str:
-    """Return text without terminal controls, cut to a limited length."""
+    """Return text of limited length without control characters."""
     return CONTROL.sub("", str(text)[:MAX_TEXT])
 
 
 def safe_outputs(run: CellRun) -> list[NotebookNode]:
-    """Return the outputs of one cell as notebook outputs."""
+    """Return the outputs of one cell as outputs of a notebook."""
     made = [output for item in run.outputs for output in _output(item)]
     if run.stopped:
         made.append(_error("Stopped", run.stopped))

@@ -1,4 +1,4 @@
-"""Rebuild a unit's notebook on the notebook released in its language."""
+"""Rebuild a submission on the notebook that was released in its language."""
 
 from collections.abc import Sequence
 
@@ -9,10 +9,10 @@ from autograder.unit import GradedUnit
 
 
 def rebuild_as_own(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
-    """Rebuild a submission of `unit` on the notebook released in its language.
+    """Copy a submission's answers into the notebook released in its language.
 
     Raises:
-        Refused: if it contains none of the unit's answers, or only another unit's.
+        Refused: if it contains no answers, or only answers of another unit.
     """
     repaired = rebuild(in_language_of(unit, cells), cells)
     if set(unit.points) <= repaired.unwritten and _has_others_exercises(unit, cells):
@@ -27,7 +27,7 @@ def rebuild_as_own(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired
 
 
 def _has_others_exercises(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> bool:
-    """Return whether cells have exercise names, but none from this unit."""
+    """Return whether cells have exercise names, but none of this unit."""
     known = {False: set[str](), True: set[str]()}
     for cell in unit.released.cells:
         details = cell.metadata.get("nbgrader", {})

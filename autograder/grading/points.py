@@ -1,9 +1,9 @@
-"""Decide a submission's points: checks → points → caps → score.
+"""Compute a submission's points: checks → points → caps → score.
 
 `hidden_checks.py` lists the checks and their points, and `running.py` runs them.
 `run_checks` decides in which processes they run, gives each passed check its points,
-and caps the points of an exercise. `check_results.py` adds them up. nbgrader's late
-penalty comes afterwards.
+and limits the points of an exercise. `check_results.py` adds the points. nbgrader
+subtracts the late penalty afterwards.
 """
 
 from collections.abc import Collection, Sequence
@@ -32,13 +32,13 @@ def run_checks(
     only: Collection[str] | None = None,
     unwritten: Collection[str] = (),
 ) -> list[CheckResult]:
-    """Run every hidden check of `unit`, and give points for each exercise's best run.
+    """Run every hidden check of `unit`; the best run of each exercise counts.
 
     Args:
         unit: the unit with the checks and the points of each exercise.
-        students: provides each exercise with its student.
-        only: the exercises to check; None = all of them.
-        unwritten: exercises whose answer cells are unchanged, which earn no points.
+        students: provides a student for each exercise.
+        only: the exercises to check, or None for all.
+        unwritten: exercises whose answer cells are unchanged. They earn no points.
 
     Returns:
         One result for each check, in the order of the notebook, even after an error.
@@ -49,7 +49,7 @@ def run_checks(
             checks.setdefault(check.marker.exercise, []).append(check)
     exercises = [exercise for exercise in unit.points if exercise in checks]
 
-    # First, every exercise after all cells.
+    # First, check every exercise after all cells have run.
     best: dict[str, list[CheckResult]] = {}
     for exercise in exercises:
         own, carried = checks[exercise], unit.points[exercise]
@@ -61,8 +61,8 @@ def run_checks(
     wrong = [exercise for exercise in exercises if not _all_passed(best[exercise])]
     again = [exercise for exercise in wrong if exercise not in unwritten]
 
-    # An answer counts in its state at its own check, because a later cell may overwrite
-    # it.
+    # Because a later cell may overwrite an answer, check each failed exercise again
+    # after only the cells before its check.
     for exercise in again:
         own, carried = checks[exercise], unit.points[exercise]
         runs = run_exercise(unit, students.up_to_check, own)
@@ -70,9 +70,9 @@ def run_checks(
         if score_of(paid) > score_of(best[exercise]):
             best[exercise] = paid
 
-    # A mistake costs points only once: later exercises also run with the course's
-    # earlier answers. The student's code can read these answers, so this function keeps
-    # only the names of passed checks.
+    # A mistake should cost points only once, so later exercises also run with the
+    # course's earlier answers. The student's code can read these answers, so keep only
+    # the names of the passed checks.
     for exercise in again:
         if exercise == wrong[0] or _all_passed(best[exercise]):
             continue
@@ -91,7 +91,7 @@ def _all_passed(results: Sequence[CheckResult]) -> bool:
 
 
 def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
-    """Give points to a check that passes with the course's earlier answers."""
+    """Give points to a check that passed with the course's earlier answers."""
     if result.status == "passed":
         return result
     return replace(
@@ -105,11 +105,11 @@ def _passed_with_reference_answers(result: CheckResult) -> CheckResult:
     )
 
 
-# Points: a check earns all of its points, or none.
+# Points: a check earns either all of its points or none.
 
 
 def pay(carried: float, ran: Sequence[CheckRun]) -> list[CheckResult]:
-    """Give points to an exercise's checks, and apply every cap."""
+    """Compute the points of an exercise's checks, and apply every cap."""
     paid = _with_guess(ran, [_pay_one(one) for one in ran])
     counted = _nothing_if_banned(ran, _unless_values_are_wrong(ran, paid))
     return _nothing_above(carried, counted)
@@ -136,7 +136,8 @@ def _with_guess(
 ) -> list[CheckResult]:
     """Name a guessed mistake if it explains every failed check of values.
 
-    It explains a check with the same guess, or with an error in the same line.
+    A guess explains a failed check that has the same guess, or an error in the same
+    line.
     """
     places = {one.place: one.guess for one in ran if one.place and one.guess}
     failed = [one for one in ran if one.status != "passed"]
@@ -152,20 +153,20 @@ def _with_guess(
 
 
 def nothing_run(unit: GradedUnit) -> list[CheckResult]:
-    """Return results without points for a submission that the grader could not run."""
+    """Return results without points; the grader could not run the submission."""
     return [
         replace(_pay_one(CheckRun(check, "not run", NOTHING_RUN)), hint="")
         for check in checks_with_points(unit)
     ]
 
 
-# Caps: points that do not count.
+# Caps: rules by which points do not count.
 
 
 def _unless_values_are_wrong(
     ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Count checks of form and of source code only if some values are right."""
+    """Count checks of form and of source code only if a check of values passed."""
     if any(one.status == "passed" and _sees_values(one) for one in ran):
         return list(paid)
     return [
@@ -184,7 +185,7 @@ def _sees_values(ran: CheckRun) -> bool:
 def _nothing_if_banned(
     ran: Sequence[CheckRun], paid: Sequence[CheckResult]
 ) -> list[CheckResult]:
-    """Give no points to an exercise that uses a banned built-in as its answer."""
+    """Remove all points if the answer of an exercise uses a banned built-in."""
     titles = [one.check.marker.title for one in ran if one.disqualifies]
     if not titles:
         return list(paid)
@@ -202,7 +203,7 @@ def _nothing_if_banned(
 
 
 def _nothing_above(carried: float, paid: Sequence[CheckResult]) -> list[CheckResult]:
-    """Give no points if the checks give more than the graded cell's maximum.
+    """Remove all points if the checks give more than the graded cell's maximum.
 
     nbgrader refuses such a score.
     """

@@ -1,9 +1,8 @@
 """Run an exercise's hidden checks on a student's code, and return the results.
 
 An exercise may ban a built-in that would be its whole answer. Its checks then run a
-second time, in a process without the built-in, and a check passes only if it passes
-both times. The student's code may detect which process it is in, but gains nothing from
-that.
+second time in a process without the built-in. A check passes only if it passes both
+times, so the student's code gains nothing if it detects in which process it runs.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,28 +29,29 @@ NOT_FORESEEN = Phrase("Your code returned a value of the wrong type for this exe
 
 
 class Students(Protocol):
-    """Provide a student for each exercise, or None if there is no such student."""
+    """Provide a student for each exercise, or None if it cannot be provided."""
 
     def fresh(self, exercise: str) -> GivenStudent:
-        """Return the student of a process in which only the cells have run."""
+        """Return a student in a process in which the cells but no checks have run."""
 
     def still_there(self) -> GivenStudent | None:
         """Return the previous exercise's student, in the process of its checks."""
 
     def up_to_check(self, exercise: str) -> GivenStudent | None:
-        """Return the student of a process with the cells before its check."""
+        """Return a student for which only the cells before the check have run."""
 
     def with_reference_answers(self, exercise: str) -> GivenStudent | None:
-        """Return that student with the course's answers to the exercises before."""
+        """Return the same student, but with the course's earlier answers."""
 
 
 @dataclass(frozen=True)
 class CheckRun:
-    """The result of one hidden check, and how often it called the student's code.
+    """Hold the result of one hidden check.
 
-    A `guess` may explain a failure, and `points.py` decides whether it does. `place` is
-    the student's line that raised an error. A result that `disqualifies` removes all
-    points of its exercise.
+    `guess` is a mistake that may explain a failure; `points.py` decides whether it
+    does. `place` is the student's line that raised an error, and `calls` is how often
+    the check called the student's code. If `disqualifies` is True, the exercise earns
+    no points.
     """
 
     check: HiddenCheck
@@ -69,9 +69,9 @@ def run_as_handed_in(
 ) -> list[CheckRun]:
     """Run an exercise's checks after all cells.
 
-    They run in the process of the previous exercise, whose checks may have changed
-    something. If a check fails there, all checks run again in a new process, and only
-    this second run counts.
+    The checks first run in the process of the previous exercise, because this is
+    faster. The previous checks may have changed something there. If a check fails, all
+    checks therefore run again in a new process, and only this second run counts.
     """
     there = students.still_there()
     if there is not None:
@@ -86,7 +86,7 @@ def run_exercise(
     student_for: Callable[[str], GivenStudent | None],
     checks: Sequence[HiddenCheck],
 ) -> list[CheckRun]:
-    """Run an exercise's checks on its student; return no results without a student."""
+    """Run an exercise's checks on its student; without one, return no results."""
     student = student_for(checks[0].marker.exercise)
     return [] if student is None else _run_with_and_without(unit, student, checks)
 
@@ -94,7 +94,7 @@ def run_exercise(
 def _run_with_and_without(
     unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
 ) -> list[CheckRun]:
-    """Run checks, and repeat those that pass without the banned built-ins."""
+    """Run checks, and run those that pass again without the banned built-ins."""
     runs, student = _run_in_turn(unit, given, checks)
     for check in checks:
         passed = [one.check for one in runs if one.status == "passed"]
@@ -119,9 +119,9 @@ def _run_with_and_without(
 def _run_in_turn(
     unit: GradedUnit, given: GivenStudent, checks: Sequence[HiddenCheck]
 ) -> tuple[list[CheckRun], SubmissionProxy | None]:
-    """Run checks in order and return their results and the student, if there was one.
+    """Run checks in order, and return their results and the student, if any.
 
-    If a check ends the student's process, the checks after it do not run.
+    If the student's process ends during a check, the later checks do not run.
     """
     runs: list[CheckRun] = []
     student: SubmissionProxy | None = None
@@ -140,7 +140,7 @@ def _run_check(check: HiddenCheck, student: SubmissionProxy, draw: Draw) -> Chec
     """Run one check.
 
     Raises:
-        StudentGone: if the student's process ended, in this check or another.
+        StudentGone: if the student's process ended, in this check or in an earlier one.
     """
     fixtures: dict[str, Any] = {"student": student, "draw": draw}
     student.begin(draw.seed)

@@ -1,7 +1,7 @@
 """Refuse a student's name that could run code in formgrader.
 
-nbgrader's pages write a student's id, which is the folder's name, into HTML and
-JavaScript without escaping it, and offer no way to change that.
+A student's id is the name of a folder. nbgrader's pages insert the id into HTML and
+JavaScript without escaping it, and this cannot be changed.
 """
 
 from autograder.phrases import Phrase
@@ -12,7 +12,7 @@ ACTIVE = frozenset('<>"\\')
 
 
 def is_safe_name(student: str) -> bool:
-    """Return whether every page of nbgrader shows a student's id as text."""
+    """Return whether every page of nbgrader displays a student's id as text."""
     return student.isprintable() and not ACTIVE & set(student)
 
 

@@ -1,4 +1,4 @@
-"""Grade one submission: read, repair, run and check it, and write in the scores."""
+"""Grade one submission: read, repair, run and check it, and write its scores."""
 
 import contextlib
 import re
@@ -58,8 +58,8 @@ def grade_submission(
         parent: the parent that forks the children; by default this process's own.
 
     Returns:
-        The outcome, even after an error, because one submission must not stop the
-        grading of the class.
+        The outcome. This function returns one even after an error, because one
+        submission must not stop the grading of the class.
     """
     started = time.monotonic()
     try:
@@ -86,10 +86,10 @@ def grade_submission(
 
 
 def read_and_repair(unit: GradedUnit, submission: Submission) -> Outcome:
-    """Repair a submission; of several notebooks, use one with answers.
+    """Repair a submission; if it has several notebooks, use one with answers.
 
-    The notebook with the unit's name counts. If it is unchanged or cannot be read, the
-    last other notebook with answers counts, and a note says so.
+    Normally, the notebook with the unit's name is used. If it is unchanged or cannot be
+    read, the most recent other notebook with answers is used, and a note says so.
 
     Raises:
         Refused: if no notebook can be graded.
@@ -141,12 +141,12 @@ def repair(
     cells: Sequence[SubmittedCell],
     notes: Sequence[str] = (),
 ) -> Outcome:
-    """Rebuild a submission on the notebook released in its language, but run nothing.
+    """Rebuild a submission on the notebook released in its language; run nothing.
 
-    The `notes` list the earlier changes to it.
+    `notes` lists changes that were already made to the submission.
 
     Raises:
-        Refused: if it contains none of the unit's answers, or only another unit's.
+        Refused: if it contains no answers, or only answers of another unit.
     """
     repaired = rebuild_as_own(unit, cells)
     outcome = Outcome(
@@ -161,7 +161,7 @@ def repair(
 
 
 def _looks_inside(notebook: NotebookNode) -> list[str]:
-    """Name the words that let a student's code inspect its process."""
+    """List the words in a student's code that are used to inspect its process."""
     found = {w for cell in cells_to_run(notebook) for w in LOOKS_INSIDE.findall(cell)}
     words = ", ".join(sorted(found))
     return [Phrase("its code names {words}: read it", words)] if words else []
@@ -175,7 +175,7 @@ def check(
 ) -> None:
     """Run the hidden checks of `unit` on a repaired submission.
 
-    Every check has a result, even after an error, and a check that did not run earns no
+    Every check gets a result, even after an error. A check that did not run earns no
     points. If the parent is lost, it is restarted, and the submission runs once more.
     """
     started = time.monotonic()
@@ -187,7 +187,7 @@ def check(
             break
         except NoParent as error:
             problem = error.reason
-            with contextlib.suppress(NoParent):  # the next attempt reports it
+            with contextlib.suppress(NoParent):  # the next attempt reports a failure
                 parent.restart()
     else:
         fail(unit, outcome, problem)
@@ -201,7 +201,7 @@ def _run(
     parent: ForkServerClient,
     limits: Limits | None,
 ) -> None:
-    """Run the cells in children and check their definitions.
+    """Run the cells in child processes and check their definitions.
 
     Raises:
         NoParent: if the parent is lost.
@@ -218,13 +218,13 @@ def _run(
 
 
 def fail(unit: GradedUnit, outcome: Outcome, problem: str) -> None:
-    """Record that the grader could not run the submission, which earns no points."""
+    """Record that the grader could not run the submission; it earns no points."""
     outcome.status, outcome.reason = "failed", problem
     outcome.results, outcome.runs, outcome.limits_hit = nothing_run(unit), [], []
 
 
 def shared_parent() -> ForkServerClient:
-    """Return this process's pre-warmed parent, which ends with this process.
+    """Return this process's pre-warmed parent, which ends when this process ends.
 
     Raises:
         NoParent: if it does not start.
@@ -244,8 +244,9 @@ def warm_up(
 def write_results(outcome: Outcome) -> None:
     """Write scores, reports and outputs into the cells of the repaired notebook.
 
-    Every graded cell gets exactly our outputs, because nbgrader gives full marks to a
-    cell without output. The record of the outcome is stored in the notebook's metadata.
+    Every graded cell gets exactly the grader's outputs, because nbgrader would give
+    full marks to a cell without output. The record of the outcome is stored in the
+    notebook's metadata.
     """
     notebook, runs = notebook_of(outcome), iter(outcome.runs)
     for cell in notebook.cells:

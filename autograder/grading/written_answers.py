@@ -1,4 +1,4 @@
-"""State next to a score how written answers count, and scale the score if necessary."""
+"""Explain how written answers count, and scale the score if necessary."""
 
 from autograder.course import SUBSTANCE, UNCOUNTED
 from autograder.grading.feedback_table import number
@@ -6,12 +6,12 @@ from autograder.phrases import Phrase
 
 
 def sentence_about(mode: str, counted: float, total: float) -> str:
-    """Explain how written answers count; "" if a human gives their points.
+    """Explain how written answers count, or return "" if a person grades them.
 
     Args:
         mode: one of `autograder.course.MODES`.
         counted: the points that count.
-        total: the points that students see for the unit.
+        total: the total that students see for the unit.
     """
     if mode == UNCOUNTED:
         return Phrase(

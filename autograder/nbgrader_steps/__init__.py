@@ -1,4 +1,4 @@
-"""The course's own steps in nbgrader: settings, autograding, feedback.
+"""Add the course's own steps to nbgrader: settings, autograding and feedback.
 
-`nbgrader autograde`, formgrader's button and `course grade` all go through them.
+`nbgrader autograde`, formgrader's button and `course grade` all use these steps.
 """

@@ -1,8 +1,8 @@
-"""The course's step in `nbgrader autograde`: grade a submission as `course grade` does.
+"""Make `nbgrader autograde` grade a submission as `course grade` does.
 
-nbgrader's configuration (`settings.py`) names it, so that the command line,
-`NbGraderAPI` and formgrader's button all use it. nbgrader copies the files around a
-notebook, and writes the graded notebook.
+The configuration in `settings.py` adds this step, so that nbgrader's command line,
+`NbGraderAPI` and formgrader's button all use it. nbgrader itself copies the other files
+in a notebook's folder, and writes the graded notebook.
 """
 
 import os
@@ -25,9 +25,9 @@ NOTEBOOK = ".ipynb"
 
 
 class SubmissionExporter(NotebookExporter):
-    """Skip reading submitted notebooks, so that `RunHiddenChecks` can repair them."""
+    """Do not parse submitted notebooks, so that `RunHiddenChecks` can repair them."""
 
-    # nbconvert's annotation says notebook, but the result is text.
+    # nbconvert annotates the result as a notebook, but it is text.
     def from_filename(
         self, filename: str, resources: dict[str, Any] | None = None, **kwargs: Any
     ) -> tuple[Any, dict[str, Any]]:
@@ -50,10 +50,11 @@ class RunHiddenChecks(NbGraderPreprocessor):
         """Return the graded notebook.
 
         Raises:
-            Refused: if there is nothing to grade; old scores are removed.
+            Refused: if there is nothing to grade. Old scores are removed first.
         """
         autograde, names = self.parent.parent, resources["nbgrader"]
-        # This imports PyTorch, which nbgrader's converter needs only for grading.
+        # The import includes PyTorch, which nbgrader's converter needs only for
+        # grading.
         from autograder.grading.submission import grade_submission
 
         coursedir, student = autograde.coursedir, names["student"]
@@ -77,10 +78,11 @@ class RunHiddenChecks(NbGraderPreprocessor):
 
 
 def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None:
-    """Replace each link, and everything that is not a regular file, by a note.
+    """Replace links and everything else that is not a regular file with a note.
 
-    nbgrader copies the target of a link, and hangs at a pipe. It does not copy
-    notebooks, so this function leaves them, and the reader refuses them.
+    nbgrader would copy the target of a link, and it would hang at a pipe. It does not
+    copy notebooks, so this function does not replace linked notebooks. They are refused
+    when they are read.
     """
     for folder in {Path(path).parent for path in notebooks}:
         if folder.is_symlink() or folder.parent.is_symlink():
@@ -100,7 +102,7 @@ def set_links_aside(assignment: str, student: str, notebooks: list[str]) -> None
 
 
 def _set_folder_aside(folder: Path, notebooks: list[str]) -> None:
-    """Replace a linked folder by an empty one with links to its notebooks.
+    """Replace a linked folder with a new folder of links to its notebooks.
 
     The target of the link is not changed.
     """

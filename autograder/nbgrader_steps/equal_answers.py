@@ -1,6 +1,7 @@
-"""Show on formgrader's page which submissions have an equal answer, with links to them.
+"""Add links to submissions with equal answers to formgrader's pages.
 
-`course marks` finds equal answers, and one row of its table gives marks to all of them.
+`course marks` finds equal answers, and one row of its table is for the marks of all of
+them.
 """
 
 import json
@@ -25,7 +26,7 @@ def _file(root: Path, slug: str) -> Path:
 
 
 def keep_equal_answers(root: Path, slug: str, groups: Groups) -> None:
-    """Keep groups of submissions in formgrader that have equal answers."""
+    """Store the groups of submissions that have equal answers."""
     found: dict[str, dict[str, list[str]]] = {}
     for question, several in groups.items():
         for group in several:
@@ -37,7 +38,7 @@ def keep_equal_answers(root: Path, slug: str, groups: Groups) -> None:
 
 
 class ShowEqualAnswers(Preprocessor):
-    """Add links above each answer that equals others, on formgrader's page only."""
+    """Add links above each answer that equals others, but only on formgrader's page."""
 
     enabled = True
     root = Unicode(help="the class's folder").tag(config=True)
@@ -45,7 +46,7 @@ class ShowEqualAnswers(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the notebook with the links."""
+        """Return the notebook with the links added."""
         slug = resources.get("assignment_id", "")
         others = self._others(slug, resources.get("submission_id", ""))
         cells = []

@@ -1,4 +1,4 @@
-"""`nbgrader export`: no cell is a formula, and points have two decimals."""
+"""Make `nbgrader export` safe: no cell is a formula, and points have two decimals."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -10,28 +10,28 @@ from autograder.sandbox.safe_cells import safe_cell
 
 
 class CsvCell(str):
-    """A text for a cell of a CSV file, quoted so that it is not a formula."""
+    """Text for a cell of a CSV file that spreadsheets do not interpret as a formula."""
 
     def __format__(self, specification: str) -> str:
-        """Return the cell."""
+        """Return the cell's text, quoted if necessary."""
         text = safe_cell(self)
         return '"' + text.replace('"', '""') + '"' if set('",') & set(text) else text
 
 
 class SafeGradebook:
-    """A gradebook with safe cells as students' names, and with rounded points."""
+    """Wrap a gradebook so that names are safe cells and points are rounded."""
 
     def __init__(self, gradebook: Gradebook):
         """Wrap `gradebook`."""
         self._gradebook = gradebook
 
     def __getattr__(self, name: str) -> Any:
-        """Return the gradebook's attribute."""
+        """Return an attribute of the wrapped gradebook."""
         return getattr(self._gradebook, name)
 
     @property
     def students(self) -> list[SimpleNamespace]:
-        """Return the students, with the data that the export writes."""
+        """Return the students with the data that are exported."""
         fields = ("id", "first_name", "last_name", "email")
         return [
             SimpleNamespace(**{key: CsvCell(getattr(one, key) or "") for key in fields})
@@ -39,7 +39,7 @@ class SafeGradebook:
         ]
 
     def find_submission(self, assignment: str, student: str) -> SimpleNamespace:
-        """Return a submission's data for the export: 66.24, not 66.24000000000001.
+        """Return a submission's data with rounded points: 66.24, not 66.24000000000001.
 
         Raises:
             MissingEntry: if there is no such submission.
@@ -54,7 +54,7 @@ class SafeGradebook:
 
 
 class SafeCsvExport(CsvExportPlugin):
-    """nbgrader's own export, from a gradebook of safe cells."""
+    """Run nbgrader's own export on a gradebook with safe cells."""
 
     def export(self, gradebook: Gradebook) -> None:
         """Write the file."""

@@ -1,4 +1,4 @@
-"""Write nbgrader's feedback pages with our words and styles, and without repetition."""
+"""Write nbgrader's feedback pages with our words and styles, without repetition."""
 
 import re
 import shutil
@@ -38,23 +38,23 @@ SETUP = "setup"
 PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 BLANKS = re.compile(r"\n\s+")
 OURS = ("text/html", "text/markdown", "text/latex", "image/png", "image/jpeg")
-CARRIED = ("timestamp.txt", "submission_secret.txt")  # the exchange needs them
+CARRIED = ("timestamp.txt", "submission_secret.txt")  # nbgrader's exchange needs them
 
 
 class MemoryCache(BytecodeCache):
-    """Keep compiled templates until the process ends."""
+    """Store compiled templates until the process ends."""
 
     def __init__(self) -> None:
         """Start with an empty cache."""
         self._compiled: dict[str, bytes] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fill a bucket if its template was compiled before and has not changed."""
+        """Load a template if it was compiled before and has not changed."""
         if bucket.key in self._compiled:
             bucket.bytecode_from_string(self._compiled[bucket.key])
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep a compiled template."""
+        """Store a compiled template."""
         self._compiled[bucket.key] = bucket.bytecode_to_string()
 
 
@@ -76,16 +76,16 @@ def _find_notebook(session: Session, page: Mapping[str, Any]) -> SubmittedNotebo
 
 
 class GradesOrNone(NbGraderPreprocessor):
-    """Fetch scores and comments as nbgrader does, with few queries.
+    """Fetch scores and comments as nbgrader does, but with fewer queries.
 
-    It also marks the cells that nobody has graded yet, and says how written answers
+    Also mark the cells that nobody has graded yet, and explain how written answers
     count.
     """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Fetch all scores, and say how written answers count."""
+        """Fetch all scores, and explain how written answers count."""
         page, mode = resources["nbgrader"], BY_HAND
         with open_session(page["db_url"]) as session:
             found = _find_notebook(session, page)
@@ -113,7 +113,7 @@ class GradesOrNone(NbGraderPreprocessor):
         return nb, resources
 
     def _choose_language(self, nb: NotebookNode, page: dict[str, Any]) -> None:
-        """Set the page's language to that of the submitted notebook."""
+        """Use the language of the submitted notebook for the page."""
         page["language"], page["told"] = language_of(nb) or ENGLISH, str
         if page["language"] != ENGLISH:
             root = Path(self.parent.parent.coursedir.root)
@@ -152,10 +152,10 @@ def failed_of(cell: NotebookNode, notebook: NotebookNode) -> list[dict[str, Any]
 def cause_and_rest(
     checks: Sequence[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Split an exercise's failed checks into those to read first and the rest.
+    """Split an exercise's failed checks into those to read first and the others.
 
-    The first group has one check for each named mistake or, without a named mistake,
-    the check with the most points. It also has each check with a hint.
+    The first group contains one check for each named mistake or, if no mistake is
+    named, the check with the most points. It also contains every check with a hint.
     """
     first = {check["mistake"]: check for check in reversed(checks) if check["mistake"]}
     causes = list(first.values()) or [max(checks, key=lambda one: one["max_points"])]
@@ -176,8 +176,8 @@ def _failed(notebook: NotebookNode) -> list[dict[str, Any]]:
 def is_shown(cell: NotebookNode) -> bool:
     """Return whether a cell belongs on the feedback page.
 
-    The course's own code is left out if it printed nothing, because the student has it
-    anyway. The set-up cell is shown only if it failed.
+    The course's own code is left out if it has no output, because the student already
+    has it. The set-up cell is shown only if it failed.
     """
     if cell.cell_type != "code" or is_graded_code(cell):
         return True
@@ -189,7 +189,7 @@ def is_shown(cell: NotebookNode) -> bool:
 
 
 def kinds_shown(output: NotebookNode) -> list[str]:
-    """Return the only MIME type in which an output is shown."""
+    """Return the only MIME type that the page uses for an output."""
     kinds = [kind for kind in (*OURS, "text/plain") if kind in output]
     return kinds[:1]
 
@@ -197,7 +197,8 @@ def kinds_shown(output: NotebookNode) -> list[str]:
 def lean(html: str) -> str:
     """Return a page without markup that is repeated or invisible.
 
-    Text in `pre` stays unchanged, and our style sheet colours our own table.
+    Text in `pre` is unchanged. Our table needs no inline colours, because our style
+    sheet sets them.
     """
     for status, colour in COLOURS.items():
         html = html.replace(f'<b style="color:{colour}">', f'<b class="{status[:1]}">')
@@ -207,10 +208,10 @@ def lean(html: str) -> str:
 
 
 class FeedbackExporter(HTMLExporter):
-    """nbconvert's HTML exporter with our filters; it compiles templates only once."""
+    """Export HTML with our filters, and compile templates only once."""
 
     def default_filters(self) -> Any:
-        """Yield nbconvert's filters and those of our template."""
+        """Yield nbconvert's filters and the filters of our template."""
         yield from super().default_filters()
         yield "exercise_name", exercise_name
         yield "points", number
@@ -224,7 +225,7 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(  # type: ignore[override]  # nbconvert's own differ too
         self, nb: NotebookNode, resources: dict[str, Any] | None = None, **kw: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Return the page without nbconvert's second pass over all of it."""
+        """Return the page, but skip nbconvert's second pass over the whole page."""
         words = {"language": ENGLISH, "told": str}
         own = {**words, **(resources or {}).get("nbgrader", {})}
         resources = {**(resources or {}), "nbgrader": own}
@@ -241,14 +242,14 @@ class FeedbackExporter(HTMLExporter):
 
 
 class FeedbackPages(GenerateFeedback):
-    """nbgrader's converter, set up once for many pages.
+    """Write many feedback pages with a converter that is set up only once.
 
-    `nbgrader generate_feedback` writes the same pages, but makes the exporter and steps
-    again for each page, and copies the course's files next to it.
+    `nbgrader generate_feedback` writes the same pages. However, it creates the exporter
+    and its steps again for each page, and copies the course's files next to the page.
     """
 
     def __init__(self, **settings: Any):
-        """Make the exporter and its steps."""
+        """Create the exporter and its steps."""
         super().__init__(**settings)
         self.exporter = self.exporter_class(parent=self, config=self.config)
         for step in self.preprocessors:
@@ -258,7 +259,7 @@ class FeedbackPages(GenerateFeedback):
         """Write the page of a graded submission.
 
         Raises:
-            OSError: if it is not graded, or the page cannot be written.
+            OSError: if the submission is not graded or the page cannot be written.
         """
         graded = Path(self._format_source(slug, student))
         target = Path(self._format_dest(slug, student))

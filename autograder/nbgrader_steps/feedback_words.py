@@ -1,7 +1,7 @@
 """Write a feedback page in the language of the submitted notebook.
 
-The record of a submission is in English, and its message templates are the keys of the
-catalogues. A text without a translation appears in English.
+The record of a submission is in English, and the templates of its messages are the keys
+of the catalogues. Text without a translation appears in English.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autograder.phrases import restored, translated
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 
 Told = Callable[[str], str]
-# Words of nbgrader's own page, with the text around each of them.
+# Words on nbgrader's own page, each with the surrounding text.
 NBGRADERS = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
@@ -49,7 +49,7 @@ def nbgraders_words(told: Told) -> dict[str, str]:
 
 
 def translate_checks(notebook: NotebookNode, table: Mapping[str, str]) -> None:
-    """Translate the check messages of a graded notebook, on top and in its cells."""
+    """Translate the checks' messages in a graded notebook's metadata and cells."""
     checks = restored(notebook.metadata.get(RECORD, {})).get("checks", [])
     results = [translated_result(CheckResult(**fields), table) for fields in checks]
     if not results:
@@ -63,7 +63,7 @@ def translate_checks(notebook: NotebookNode, table: Mapping[str, str]) -> None:
 
 
 def translated_result(result: CheckResult, table: Mapping[str, str]) -> CheckResult:
-    """Return a check's result with its texts translated."""
+    """Return a check's result with translated texts."""
     title, message, hint = (
         translated(text, table) for text in (result.title, result.message, result.hint)
     )

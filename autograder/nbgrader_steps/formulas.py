@@ -1,4 +1,4 @@
-"""Convert TeX to MathML, which a browser shows without a script or a network."""
+"""Convert TeX to MathML, which browsers display without scripts or a network."""
 
 import functools
 import re
@@ -8,22 +8,22 @@ from xml.etree.ElementTree import Element, tostring
 from latex2mathml.converter import Converter
 
 MAX_LENGTH, MAX_DEPTH = 1000, 30
-# A definition can expand without end, and the formulas of answers need none.
+# The expansion of a definition may never end, and answers need no definitions.
 DEFINITION = re.compile(r"\\(re|provide)?new|\\def|\\let")
 ALIGNED = re.compile(r"(\\(?:begin|end)){(?:aligned|split|gathered)}")
 
-# The number of parts that an element needs.
+# How many child elements an element needs.
 PARTS = dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2)
 PARTS |= {"msubsup": 3, "munderover": 3}
 
 
 class NotSet(ValueError):
-    """Report a formula that MathML cannot show correctly."""
+    """Report that MathML cannot display a formula correctly."""
 
 
 @functools.lru_cache(1000)
 def mathml(tex: str, display: str = "inline") -> str:
-    """Return TeX as a `<math>` element, or the source if MathML cannot show it.
+    """Return TeX as a `<math>` element, or its source if the conversion fails.
 
     Args:
         tex: the text between the dollar signs.
@@ -31,13 +31,13 @@ def mathml(tex: str, display: str = "inline") -> str:
     """
     try:
         return tostring(_formula(tex, display), encoding="unicode")
-    except Exception:  # a student's TeX may break the converter in any way
+    except Exception:  # the converter may fail in any way on a student's TeX
         dollars = "$" if display == "inline" else "$$"
         return f"{dollars}{escape(tex)}{dollars}"
 
 
 def _formula(tex: str, display: str) -> Element:
-    """Return the element, or raise an error if MathML cannot show the formula."""
+    """Return the element, or raise an error if MathML cannot display the formula."""
     if len(tex) > MAX_LENGTH or DEFINITION.search(tex):
         raise NotSet("too long, or with definitions")
     tex = ALIGNED.sub(r"\1{align*}", tex)
@@ -48,7 +48,7 @@ def _formula(tex: str, display: str) -> Element:
 
 
 def _check(element: Element, depth: int = 0) -> None:
-    """Convert an element's character entities, or raise NotSet if a command remains."""
+    """Convert an element's character entities; raise NotSet if a command remains."""
     if depth > MAX_DEPTH:
         raise NotSet("too deep")
     if len(element) < PARTS.get(element.tag, 0):

@@ -1,7 +1,7 @@
-"""Keep a student's Markdown and name from adding active HTML to a page.
+"""Stop a student's Markdown and name from adding active HTML to a page.
 
-nbconvert passes raw HTML in Markdown unchanged to the feedback pages that students
-open, and to formgrader, where an instructor is logged in.
+nbconvert copies raw HTML in Markdown unchanged into the feedback pages that students
+open, and into formgrader, where an instructor is logged in.
 """
 
 import functools
@@ -33,7 +33,7 @@ AUTOGRADER = Path(__file__).resolve().parents[1]
 PAGES = AUTOGRADER / "pages"
 NBGRADER = Path(nbgrader.__file__).parent
 NBGRADERS_PAGES = NBGRADER / "server_extensions" / "formgrader" / "templates"
-MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # per text, per page
+MAX_LENGTH, MAX_SECONDS = 20_000, 5.0  # limits per text and per page
 SHOWN = 200_000
 MAX_DEPTH = 100
 VOID = {"br", "hr", "img", "input", "wbr", "col", "area"}
@@ -43,9 +43,9 @@ NAMES = ("student", "first_name", "last_name", "notebook_path", "filename")
 
 @pass_context
 def safe_markdown(context: Context, source: str) -> str:
-    """Render a cell's Markdown, with formulas as MathML, and clean the result.
+    """Render a cell's Markdown with formulas as MathML, and clean the HTML.
 
-    A text that could take a renderer minutes is shown as source.
+    If rendering could take minutes, the source is shown instead.
     """
     page = context.get("resources")
     page = page if page is not None else {}
@@ -64,7 +64,7 @@ def _as_written(source: str) -> str:
 
 
 def _depth(html: str) -> int:
-    """Return the nesting depth of the elements of clean HTML."""
+    """Return the nesting depth of the elements in clean HTML."""
     depth = most = 0
     for mark, name in re.findall(r"<(/?)(\w+)", html):
         if name not in VOID:
@@ -74,13 +74,13 @@ def _depth(html: str) -> int:
 
 
 def _unbracketed(html: str) -> str:
-    """Escape a page's brackets, because nbconvert searches them slowly for links."""
+    """Escape brackets, because nbconvert's search for links in them is slow."""
     return html.replace("[", "&#91;")
 
 
 @functools.lru_cache(1000)
 def _without(source: str) -> str:
-    """Render a text without pictures, cached because pages share most texts."""
+    """Render a text without images; cache it, because pages share most texts."""
     return _rendered(source, {})
 
 
@@ -88,37 +88,37 @@ def _rendered(source: str, attachments: Attachments) -> str:
     renderer = PlainRenderer(
         escape=False,
         attachments=attachments,  # type: ignore[arg-type]  # only read
-        embed_images=False,  # otherwise a path in the text could show any of our files
-        exclude_anchor_links=True,  # a heading could have the name of a field
+        embed_images=False,  # otherwise a path in the text could embed any of our files
+        exclude_anchor_links=True,  # a heading could have the name of a form field
     )
     html = MarkdownWithMath(renderer=renderer).render(source)
     return safe_html(html, attachments)
 
 
 class PlainRenderer(IPythonRenderer):
-    """nbconvert's renderer; code has no colours, and only a cell's own pictures show.
+    """Render Markdown without colours, and with only the cell's own images.
 
-    Colours are classes, which `safe_html` removes.
+    There are no colours, because they need classes, which `safe_html` removes.
     """
 
     def block_code(self, code: str, info: str | None = None) -> str:
-        """Return a block of code."""
+        """Return a block of code as HTML."""
         return f"<pre><code>{escape(code)}</code></pre>\n"
 
     def inline_math(self, body: str) -> str:
-        """Return a formula within a line."""
+        """Return a formula that is within a line."""
         return mathml(body)
 
     def block_math(self, body: str) -> str:
-        """Return a formula on a separate line."""
+        """Return a formula that is on a separate line."""
         return mathml(body, "block")
 
     def latex_environment(self, name: str, body: str) -> str:
-        """Return a formula whose environment has a name, such as `align`."""
+        """Return a formula in a named environment, such as `align`."""
         return mathml(f"\\begin{{{name}}}{body}\\end{{{name}}}", "block")
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Return a picture, or a text for a picture that is not in the cell."""
+        """Return an image, or a text in its place if the cell does not contain it."""
         if picture_address(url, self.attachments) is not None:
             return HTMLRenderer.image(self, text, url, title)
         where = escape(url.removeprefix(ATTACHMENT))
@@ -128,10 +128,10 @@ class PlainRenderer(IPythonRenderer):
 
 
 class EscapeNames(Preprocessor):
-    """Escape names before formgrader makes a submission's page.
+    """Escape names before formgrader writes a submission's page.
 
-    First and last names are free text. `grading/student_names.py` refuses an id that
-    could run code.
+    First and last names may be any text. Ids that could run code are already refused by
+    `grading/student_names.py`.
     """
 
     enabled = True
@@ -139,7 +139,7 @@ class EscapeNames(Preprocessor):
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        """Return the unchanged notebook, and resources with escaped names."""
+        """Return the notebook unchanged, and the resources with escaped names."""
         names = {
             key: escape(resources[key])
             for key in NAMES
@@ -150,14 +150,14 @@ class EscapeNames(Preprocessor):
 
 
 def our_file(name: str) -> str:
-    """Return the text of one of our files that every page includes."""
+    """Return the text of a file of ours that every page includes."""
     return (PAGES / name).read_text(encoding="utf-8")
 
 
 def configure_pages(c: Config) -> None:
     """Make feedback pages and formgrader show clean Markdown and escaped names.
 
-    Raw cells are not shown, because nbconvert would copy them into the page unchanged.
+    Raw cells are left out, because nbconvert would copy them into the page unchanged.
     """
     filters: dict[str, Any] = {
         "markdown2html": safe_markdown,

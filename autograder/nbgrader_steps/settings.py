@@ -1,4 +1,4 @@
-"""The course's nbgrader settings, which `nbgrader_config.py` calls."""
+"""Define the course's nbgrader settings, which `nbgrader_config.py` uses."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from autograder.nbgrader_steps.highlighting import configure_highlighting
 from autograder.nbgrader_steps.safe_pages import NBGRADERS_PAGES, configure_pages
 from autograder.unit import course_of
 
-# Steps are given by name, so that a reader of the settings need not import the grader.
+# The steps are given by name, so that reading the settings does not import the grader.
 STEPS = "autograder.nbgrader_steps"
-# nbgrader does not copy files that a browser would run in an instructor's session.
+# nbgrader does not copy files that a browser could run in an instructor's session.
 ACTIVE_FILES = [
     *("*.[hH][tT][mM]*", "*.[xXsS][hH][tT]*", "*.[mM][hH][tT]*", "*.[xX][mMsS][lL]*"),
     *("*.[sS][vV][gG]*", "*.[jJ][sS]", "*.[cCmM][jJ][sS]", "*.[pP][dD][fF]"),
@@ -21,15 +21,15 @@ ACTIVE_FILES = [
 
 
 def configure(c: Config, root: Path | None = None) -> None:
-    """Make nbgrader release, grade and give feedback as the course does.
+    """Make nbgrader release, grade and write feedback like the course's commands.
 
     Args:
         c: nbgrader's configuration object.
-        root: the course's folder; by default nbgrader's working folder.
+        root: the course's folder. The default is nbgrader's working folder.
 
     Raises:
-        SystemExit: with a message if `course.toml` is wrong. After any other error,
-            nbgrader would continue without these settings.
+        SystemExit: with a message if `course.toml` is invalid. After any other
+            exception, nbgrader would continue without these settings.
     """
     try:
         configure_release(c, root)
@@ -50,7 +50,7 @@ def configure(c: Config, root: Path | None = None) -> None:
 
 
 def configure_autograde(c: Config) -> None:
-    """Make nbgrader grade a submission with our only step, which also writes marks."""
+    """Make nbgrader grade with only our step, which also writes the marks."""
     c.Autograde.exporter_class = f"{STEPS}.autograde.SubmissionExporter"
     c.Autograde.pre_convert_hook = f"{STEPS}.autograde.set_links_aside"
     c.Autograde.sanitize_preprocessors = []
@@ -58,7 +58,7 @@ def configure_autograde(c: Config) -> None:
 
 
 def configure_feedback(c: Config) -> None:
-    """Make nbgrader write feedback with our exporter, step and template."""
+    """Make nbgrader write feedback with our exporter, our step and our template."""
     c.GenerateFeedback.exporter_class = f"{STEPS}.feedback.FeedbackExporter"
     c.GenerateFeedback.preprocessors = [f"{STEPS}.feedback.GradesOrNone"]
     c.FeedbackExporter.template_name = "course_feedback"

@@ -1,4 +1,4 @@
-"""Grade a single submission in a container or on a runner."""
+"""Grade a single submission in a container or on a platform's machine."""
 
 from pathlib import Path
 
@@ -36,13 +36,13 @@ def grade_alone(
     """Grade the notebook in a folder, and write no files.
 
     Args:
-        unit: the unit with its checks.
-        folder: the submission.
+        unit: the unit with the hidden checks.
+        folder: the folder with the submission.
         sandbox: the kind of sandbox; see `autograder.sandbox.bubblewrap`.
         limits: the limits on time, memory and output.
 
     Returns:
-        The outcome, even if grading fails.
+        The outcome. There is an outcome even if grading fails.
     """
     path = find_notebook(folder, unit.slug)
     submission = Submission(folder.name, unit.slug, path)
@@ -62,12 +62,12 @@ def grade_alone(
 
 
 def protection(outcome: Outcome, kind: str) -> str:
-    """Return how the grader was protected, or "" if no student code ran."""
+    """Describe how the grader was protected, or return "" if no student code ran."""
     return "" if outcome.status == "refused" else PROTECTION[kind]
 
 
 def what_to_see_to(outcome: Outcome) -> list[str]:
-    """Return notes for the student that do not depend on the checks' results."""
+    """Return notes for the student that are not about the checks' results."""
     lines = [f"Repaired: {note}" for note in outcome.notes]
     for cell in outcome.notebook.cells if outcome.notebook else ():
         lines += [

@@ -1,4 +1,4 @@
-"""Select only those files that a platform needs to grade one unit.
+"""Select the files that a platform needs to grade one unit.
 
 These are the code that the grader imports, the unit's checks, the answers that the
 checks import, and the unit's notebooks. They keep their paths in the course's folder.
@@ -23,7 +23,7 @@ Packages = dict[str, Path]
 
 
 def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the path and content of each file that grades a unit.
+    """Return the path and content of each file that is needed to grade a unit.
 
     Raises:
         CourseError: if the unit's notebooks have not been made yet.
@@ -43,7 +43,7 @@ def bundle(course: Course, unit: Unit) -> dict[str, bytes]:
     files["autograder/course.toml"] = _read(course, "autograder/course.toml")
     files[answers.relative_to(course.root).as_posix()] = answers.read_bytes()
     files |= released(course, unit, f"assignments/{unit.slug}")
-    for language in TRANSLATIONS:  # a submission may come from any edition
+    for language in TRANSLATIONS:  # a submission may be in any language
         if (edition := course.translated_notebook(unit, language)).is_file():
             files[edition.relative_to(course.root).as_posix()] = edition.read_bytes()
     files["requirements.txt"] = "\n".join([*requirements(course), ""]).encode()
@@ -63,7 +63,7 @@ def released(course: Course, unit: Unit, place: str) -> dict[str, bytes]:
 
 
 def requirements(course: Course) -> list[str]:
-    """Return the packages to install: the notebooks' imports and the grader's tools."""
+    """Return the packages to install for the notebooks and the grader."""
     table = tomllib.loads(_read(course, "pyproject.toml").decode())
     project = table["project"]
     extras = project.get("optional-dependencies", {}).get("course", [])
@@ -76,7 +76,7 @@ def _read(course: Course, name: str) -> bytes:
 
 
 def _code(course: Course, unit: Unit, packages: Packages) -> Iterator[Path]:
-    """Yield the files of both packages that grading a unit requires."""
+    """Yield the files of both packages that are needed to grade a unit."""
     found: set[Path] = set()
     waiting = [course.checks_file(unit), *(AUTOGRADER / name for name in BEGIN)]
     waiting += (AUTOGRADER / LOADED_BY_PATH).glob("*.py")
@@ -92,13 +92,13 @@ def _code(course: Course, unit: Unit, packages: Packages) -> Iterator[Path]:
 
 
 def _imported(path: Path, packages: Packages) -> Iterator[Path]:
-    """Yield the package files that a file imports, with their parent packages."""
+    """Yield the package files that a file imports, and their parent packages."""
     for name in imported_names(path, _package_of(path, packages)):
         yield from _files_of(name, packages)
 
 
 def _package_of(path: Path, packages: Packages) -> Sequence[str]:
-    """Return the name parts of a file's package, or () if it is in neither package."""
+    """Return the parts of the name of a file's package, or () for other files."""
     for package, folder in packages.items():
         if folder in path.parents:
             return package, *path.parent.relative_to(folder).parts
@@ -106,7 +106,7 @@ def _package_of(path: Path, packages: Packages) -> Sequence[str]:
 
 
 def _files_of(name: str, packages: Packages) -> Iterator[Path]:
-    """Yield the existing files along a dotted name."""
+    """Yield the existing files for a dotted name and its parents."""
     package, *parts = name.split(".")
     if package not in packages:
         return

@@ -26,8 +26,9 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
     """Write the zip for *Upload submissions* in Canvas.
 
-    Canvas identifies a student by the numbers in the file name, and keeps the student's
-    own name of the file. A file with a notebook's extension must be a notebook.
+    Canvas identifies a student by the numbers in the file name. The file must also have
+    the name that the student gave it, so if it ends with `.ipynb`, it must be a
+    notebook.
     """
     return write_zip(pages, folder, "Canvas", _entry)
 
@@ -45,11 +46,11 @@ def _entry(page: Page) -> tuple[str, bytes] | None:
 
 
 def _as_notebook(page: Page) -> str:
-    """Return a notebook whose only cell is the feedback page."""
+    """Return a notebook whose only cell contains the feedback page."""
     html = page.path.read_text(encoding="utf-8")
     found = BODY.search(html)
     shown = NEEDLESS.sub("", found[1] if found else html)
-    # Markdown ends a block of HTML at an empty line.
+    # In Markdown, an empty line ends a block of HTML.
     cell = new_markdown_cell(EMPTY_LINES.sub("\n", shown), id="feedback")
     return nbformat.writes(new_notebook(cells=[cell], metadata={"kernelspec": KERNEL}))
 
@@ -59,13 +60,13 @@ def score_rows(
 ) -> Iterator[Sequence[str]]:
     """Yield the rows of a file that Canvas's gradebook imports.
 
-    Canvas identifies a student by its own number or by the login. If no assignment has
-    the heading of the last column, Canvas creates one.
+    Canvas identifies a student by Canvas's number or by the login. If the heading of
+    the last column belongs to no assignment, Canvas creates an assignment.
 
     Args:
         report: the report of the class.
-        heading: the assignment's column heading in Canvas; "" = the unit's slug.
-        sections: student to section, for students whose section is known.
+        heading: the assignment's column heading in Canvas, or "" for the unit's slug.
+        sections: maps students to their sections, for students whose section is known.
     """
     yield "Student", "ID", "SIS Login ID", "Section", heading or report.slug
     yield "Points Possible", "", "", "", number(report.max_score)

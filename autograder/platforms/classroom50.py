@@ -1,8 +1,8 @@
-"""Report a submission as the scores in Classroom 50's `result.json`.
+"""Convert an outcome to the scores in Classroom 50's `result.json`.
 
-Its schema is `classroom50/result/v1`:
-https://github.com/foundation50/classroom50/blob/main/schemas/result-v1.schema.json.
-The file `templates/autograder.py` adds the fields that identify the submission.
+The schema of this file is `classroom50/result/v1`:
+https://github.com/foundation50/classroom50/blob/main/schemas/result-v1.schema.json. The
+file `templates/autograder.py` adds the fields that identify the submission.
 """
 
 import json
@@ -14,7 +14,7 @@ from autograder.grading.feedback_table import words_of
 from autograder.grading.outcome import Outcome
 from autograder.grading.points import CheckResult
 
-HUNDREDTHS = 100  # in a point: the scores there are whole numbers, and points are not
+HUNDREDTHS = 100  # in a point, because Classroom 50's scores must be whole numbers
 READ = "Your notebook"
 
 
@@ -22,11 +22,12 @@ def as_scores(outcome: Outcome, max_score: float) -> dict[str, Any]:
     """Return the scores and the tests of a submission, in hundredths of a point.
 
     Args:
-        outcome: the outcome, which may be refused.
-        max_score: the points of the unit, for a submission without results.
+        outcome: the outcome; the submission may have been refused.
+        max_score: the maximum points of the unit, which are used if there are no
+            results.
     """
     tests = [_as_test(result) for result in outcome.results]
-    if not tests:  # because Classroom 50 counts a submission without tests as passed
+    if not tests:  # Classroom 50 would count a submission without tests as passed
         tests = [_test(READ, False, 0, max_score, outcome.reason)]
     return {
         "score": sum(test["score"] for test in tests),
@@ -53,6 +54,6 @@ def _test(
 
 
 def write_scores(outcome: Outcome, max_score: float, path: Path) -> None:
-    """Write the scores for `templates/autograder.py`."""
+    """Write the scores to the file that `templates/autograder.py` reads."""
     text = json.dumps(as_scores(outcome, max_score), indent=1, allow_nan=False)
     atomic_write(path, text.encode("utf-8"))

@@ -16,10 +16,10 @@ NO_SECRET = "not handed in through the exchange"
 
 
 def release_feedback(pages: Iterable[Page], folder: ClassFolder) -> Returned:
-    """Release feedback in the same way as nbgrader does.
+    """Release feedback as nbgrader does.
 
     Raises:
-        RuntimeError: with nbgrader's message, if the release fails.
+        RuntimeError: if the release fails. The error contains nbgrader's message.
     """
     done = Returned(Path())
     course, config = folder.coursedir, folder.config

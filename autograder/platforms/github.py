@@ -1,6 +1,6 @@
-"""Grade one folder on a GitHub runner, and report in Markdown and a table.
+"""Grade one folder on a GitHub runner; write a Markdown report and a table row.
 
-The script `grade`, in the same folder as the checks, runs this module.
+The script `grade`, which is in the same folder as the checks, runs this module.
 """
 
 import argparse
@@ -26,7 +26,7 @@ ACTIVE = re.compile(r"([\\`*_{}\[\]()#+!|~-])")
 
 
 def plain(text: str) -> str:
-    """Return text that Markdown shows unchanged, without markup, links or mentions."""
+    """Return text that Markdown shows unchanged: no markup, links or mentions."""
     escaped = ACTIVE.sub(r"\\\1", " ".join(text.split()))
     return html.escape(escaped, quote=False).replace("@", "@\u200b")
 
@@ -55,7 +55,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 
 
 def add_to_table(outcome: Outcome, path: Path) -> None:
-    """Add a row to the table of all submissions, and create the table if necessary."""
+    """Add a row to the table of all submissions; create the table if necessary."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -68,7 +68,7 @@ def add_to_table(outcome: Outcome, path: Path) -> None:
 
 
 def main() -> int:
-    """Grade the folder from the command line and return 1 unless it has full marks."""
+    """Grade the folder named on the command line; return 0 only for full marks."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("unit")
     parser.add_argument("folder", type=Path)

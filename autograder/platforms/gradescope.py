@@ -32,7 +32,7 @@ def as_results(outcome: Outcome, visibility: str) -> dict[str, Any]:
 
     Args:
         outcome: the outcome of the submission.
-        visibility: who sees the checks, and when.
+        visibility: when students see the results of the checks.
     """
     checks = [_as_test(result, visibility) for result in outcome.results]
     return {
@@ -61,7 +61,7 @@ def _as_test(result: CheckResult, visibility: str) -> dict[str, Any]:
 
 
 def _reading(outcome: Outcome) -> dict[str, Any]:
-    """Report whether the notebook was read and is complete, always visible."""
+    """Report, always visibly, whether the notebook was read and is complete."""
     lines = what_to_see_to(outcome)
     is_well = outcome.status == "graded" and len(lines) == len(outcome.notes)
     return {
@@ -82,7 +82,7 @@ def _words(outcome: Outcome) -> str:
 
 
 def write_results(root: Path, results: dict[str, Any]) -> None:
-    """Write `results.json`, readable only by the grader until Gradescope takes it."""
+    """Write `results.json`; until Gradescope reads it, only the grader can."""
     path = root / "results" / "results.json"
     text = json.dumps(results, indent=1, ensure_ascii=False, allow_nan=False)
     atomic_write(path, text.encode("utf-8", errors="replace"))
@@ -90,7 +90,7 @@ def write_results(root: Path, results: dict[str, Any]) -> None:
 
 
 def say(outcome: Outcome, kind: str) -> None:
-    """Print the details that Gradescope shows only to instructors."""
+    """Print details that Gradescope shows only to instructors."""
     print(protection(outcome, kind))
     reason = f": {outcome.reason!a}" if outcome.reason else ""
     print(f"{outcome.status} in {outcome.seconds:.0f} s{reason}")
@@ -99,7 +99,7 @@ def say(outcome: Outcome, kind: str) -> None:
 
 
 def main() -> None:
-    """Grade the folder `submission/` with the unit that the command line names."""
+    """Grade the folder `submission/` for the unit named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("unit")
     parser.add_argument("--visibility", default="visible")

@@ -1,4 +1,4 @@
-"""Write the files for a mail merge: a table, and the attachments."""
+"""Write the files for a mail merge: a table and the attachments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = ("Email", "Name", "Subject", "File")
 def write_feedback(pages: Iterable[Page], folder: Path, subject: str) -> Returned:
     """Write a table of addresses, names, subjects and files, and copy the files.
 
-    The copies are in the table's folder and are named after the students.
+    The copies are in the same folder as the table and are named after the students.
     """
     pages = list(pages)
     done = Returned(folder / f"{pages[0].slug}-mail" / "mail.csv")

@@ -13,7 +13,7 @@ def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
     """Write the zip for *Upload multiple feedback files in a zip* in Moodle.
 
     Moodle identifies a student by the number in the folder's name. The folder must have
-    the name that it had when the submission was downloaded.
+    the same name as in the downloaded submissions.
     """
     return write_zip(pages, folder, "Moodle", _entry)
 
@@ -28,8 +28,8 @@ def _entry(page: Page) -> tuple[str, bytes] | None:
 def score_rows(report: ClassReport) -> Iterator[Sequence[str]]:
     """Yield the rows of a file for Moodle's grade import.
 
-    Moodle's import form asks which column identifies the student: username or e-mail
-    address. It can import the note on written answers as feedback on the grade.
+    Moodle's import form asks which column identifies the student, username or e-mail
+    address. It can also import the note on written answers as feedback.
     """
     heading = ("Username", "First name", "Last name", "Email address", report.slug)
     note = (report.note,) if report.note else ()

@@ -16,20 +16,21 @@ from autograder.publish.contents import students_requirements
 
 TEMPLATES = Path(__file__).with_name("templates")
 VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
-DAY = (2020, 1, 1, 0, 0, 0)  # a fixed date, so that equal files give equal zips
+DAY = (2020, 1, 1, 0, 0, 0)  # a fixed date, so that the same files give the same zip
 FILE, PROGRAM = 0o100644, 0o100755
 ON_GITHUB = ("install", "grade")
-# Classroom 50's word for the machine that grades; see its page "Advanced Autograding".
+# Classroom 50's name for the grading machine; see its page "Advanced Autograding".
 RUNTIME = {"runs-on": "ubuntu-latest", "python": "3.12"}
 
 
 def gradescope_zip(course: Course, unit: Unit, visibility: str) -> bytes:
-    """Return Gradescope's autograder for a unit: the zip to upload.
+    """Return the zip file that is uploaded as Gradescope's autograder for a unit.
 
     Args:
         course: the course.
         unit: the unit to grade.
-        visibility: who sees the checks, and when; one of Gradescope's four words.
+        visibility: when students see the checks' results, one of Gradescope's four
+            values.
 
     Raises:
         CourseError: if the unit's notebooks have not been made yet.
@@ -63,17 +64,18 @@ def filled_in(name: str, facts: dict[str, str]) -> str:
 def github_files(
     course: Course, unit: Unit, checks: str, at_each_push: bool
 ) -> dict[str, bytes]:
-    """Return the files for GitHub of a unit: paths in two folders, and contents.
+    """Return the paths and contents of a unit's files for GitHub.
 
-    `checks/` is for a private repository. A folder in `student/` is the template of the
-    students' repositories for one unit. Each unit needs its own repository, because the
-    kit of a later unit contains the answers of an earlier one.
+    The folder `checks/` is for a private repository. Each folder in `student/` is the
+    template of the students' repositories for one unit. Each unit needs its own
+    repository, because the kit of a later unit contains answers to earlier units.
 
     Args:
         course: the course.
         unit: the unit to grade.
         checks: the private repository, as `OWNER/NAME`.
-        at_each_push: whether students' repositories fetch the checks and grade.
+        at_each_push: whether students' repositories fetch the checks and grade at each
+            push.
 
     Raises:
         CourseError: if the unit's notebooks have not been made yet.
@@ -95,11 +97,11 @@ def github_files(
 
 
 def classroom50_files(course: Course, unit: Unit) -> dict[str, bytes]:
-    """Return the files for Classroom 50 of a unit: paths in two folders, and contents.
+    """Return the paths and contents of a unit's files for Classroom 50.
 
-    A folder in `autograders/` is for the organisation's repository `classroom50`, which
-    publishes it, and a folder in `student/` is the template of the students'
-    repositories. `runtime.json` chooses the machine that grades.
+    Each folder in `autograders/` is for the organisation's repository `classroom50`,
+    which publishes the folder. Each folder in `student/` is the template of the
+    students' repositories. `runtime.json` selects the machine that grades.
 
     Raises:
         CourseError: if the unit's notebooks have not been made yet.
@@ -118,14 +120,14 @@ def classroom50_files(course: Course, unit: Unit) -> dict[str, bytes]:
 
 
 def assignment_name(unit: Unit) -> str:
-    """Return Classroom 50's name of a unit, which may contain no underscore."""
+    """Return Classroom 50's name for a unit, which must not contain an underscore."""
     return unit.slug.replace("_", "-")
 
 
 def _beside(
     course: Course, unit: Unit, facts: dict[str, str], place: str
 ) -> dict[str, bytes]:
-    """Return the files, in the folder `place`, that a student needs with a notebook."""
+    """Return the other files that a student needs, with paths in the folder `place`."""
     needed = "\n".join([*students_requirements(course, unit), ""])
     return {
         f"{place}/README.md": filled_in("README.md", facts).encode(),
@@ -135,7 +137,7 @@ def _beside(
 
 
 def at_each_push_file(unit: Unit) -> str:
-    """Return the path of the workflow by which a student's repository grades itself."""
+    """Return the path of the workflow that lets a student's repository grade itself."""
     return f"student/{unit.slug}/.github/workflows/hidden-checks.yml"
 
 

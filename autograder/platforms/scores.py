@@ -17,12 +17,12 @@ def write_scores(
     canvas_heading: str = "",
     sections: Mapping[str, str] | None = None,
 ) -> list[Path]:
-    """Write one CSV file for Canvas and one for Moodle, and return their paths.
+    """Write a CSV file for Canvas and one for Moodle, and return their paths.
 
-    The score is empty for students without a graded submission or points by hand, and
-    for those whom a human must still grade. Both platforms ignore empty scores. Canvas
-    finds the assignment by `canvas_heading`, by default the unit's slug. `sections`
-    holds each student's section in Canvas.
+    The score is empty for students who have neither a graded submission nor points by
+    hand, and for students whom a person must still grade. Both platforms ignore empty
+    scores. Canvas identifies the assignment by `canvas_heading`, by default the unit's
+    slug. `sections` contains each student's section in Canvas.
     """
     for_canvas = canvas.score_rows(report, canvas_heading, sections or {})
     made = {

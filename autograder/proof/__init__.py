@@ -1,5 +1,5 @@
-"""Test the checks themselves with answers whose verdict is known.
+"""Test the hidden checks with answers for which the correct verdict is known.
 
-These are typical wrong answers and other right answers (`variants/`), mutants of the
-reference, and a sample class with the score that each submission must get.
+These answers are typical wrong answers and alternative right answers (`variants/`),
+mutants of the reference answers, and a sample class whose scores are known.
 """

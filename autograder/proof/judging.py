@@ -1,9 +1,9 @@
-"""Run wrong variants and right styles through a unit's hidden checks.
+"""Run a unit's hidden checks on wrong variants and alternative right answers.
 
 A wrong variant must lose points, and a check must name its mistake unless the variant
-is marked otherwise. Right answers to later exercises must lose no points because of an
-exercise's first wrong variant. A right style must get every point of the unit. The
-variants are our own code, and they run in this process.
+is marked otherwise. If the first wrong variant of an exercise is used, right answers to
+later exercises must not lose points. An alternative right answer must get all points of
+the unit. The variants are our own code, so they run in this process.
 """
 
 import contextlib
@@ -37,19 +37,20 @@ from autograder.unit import (
     our_answers,
 )
 
-CHUNK = 8  # variants per job of a process
+CHUNK = 8  # number of variants that a process gets at a time
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict of the hidden checks on a variant.
+    """Hold the verdict of the hidden checks on a variant.
 
     Attributes:
         slug: the unit.
-        exercise: the exercise whose answer it replaces.
-        variant: the variant.
+        exercise: the exercise whose answer the variant replaces.
+        variant: the variant that was judged.
         is_named: whether a failing check named the mistake.
-        slips: the errors in the verdict; empty if it is correct.
+        slips: the errors of the checks on this variant; empty if they judged it
+            correctly.
     """
 
     slug: str
@@ -60,14 +61,14 @@ class Verdict:
 
     @property
     def problems(self) -> list[str]:
-        """Return a line for each slip, which names the variant."""
+        """Return a line for each error, which names the variant."""
         who = f"{self.variant.kind} variant '{self.variant.description}'"
         return [f"{self.slug}: {self.exercise}: {who}: {slip}" for slip in self.slips]
 
 
 @dataclass(frozen=True)
 class Proof:
-    """A unit and all data needed to judge its variants."""
+    """Hold a unit and all data needed to judge its variants."""
 
     graded: GradedUnit
     notebook: NotebookNode
@@ -75,7 +76,7 @@ class Proof:
 
 
 def answer_cells(course: Course, unit: Unit) -> list[str]:
-    """Return the code cells of the answer notebook that grading runs."""
+    """Return the answer notebook's code cells that are run for grading."""
     return cells_to_run(_without_setup(course, unit))
 
 
@@ -89,7 +90,7 @@ def _without_setup(course: Course, unit: Unit) -> NotebookNode:
 
 @functools.cache
 def proof_of(slug: str, root: Path) -> Proof:
-    """Read a unit's answers, checks and variants, once per process.
+    """Read a unit's answers, checks and variants; read them only once per process.
 
     Raises:
         RuntimeError: if the answer notebook does not run.
@@ -106,7 +107,7 @@ def proof_of(slug: str, root: Path) -> Proof:
 
 
 def exercise_of(unit: GradedUnit, variant: Variant) -> str:
-    """Return the exercise whose answer cell defines the name that a variant replaces.
+    """Return the exercise whose answer defines the name that a variant replaces.
 
     Raises:
         LookupError: if no graded exercise defines it.
@@ -134,11 +135,12 @@ def numbers_of(proof: Proof, only: str = "") -> list[int]:
 
 
 def judge(proof: Proof, variant: Variant) -> Verdict:
-    """Run the hidden checks on a notebook with one variant in it.
+    """Run the hidden checks on a notebook that contains one variant.
 
-    A right style must keep all points, and a wrong variant must lose some. Later
-    exercises that use a right style or an exercise's first wrong variant must lose
-    none. The other exercises do not run, because their code is unchanged.
+    An alternative right answer must get all points, and a wrong variant must lose some.
+    Later exercises that use the variant must get all points if it is right or the first
+    wrong variant of its exercise. The other exercises do not run, because their code is
+    unchanged.
     """
     unit = proof.graded
     exercise = exercise_of(unit, variant)
@@ -175,7 +177,7 @@ def first_wrong(proof: Proof, exercise: str) -> Variant:
 def run_until_named(
     unit: GradedUnit, student: LocalStudent, exercise: str, names: str
 ) -> list[CheckRun]:
-    """Run an exercise's checks in order, until one names the mistake."""
+    """Run an exercise's checks in order until one of them names the mistake."""
     runs: list[CheckRun] = []
     for check in checks_with_points(unit):
         if check.marker.exercise == exercise:
@@ -187,9 +189,9 @@ def run_until_named(
 
 
 def users_of(answers: Mapping[str, str], exercise: str) -> set[str]:
-    """Return an exercise and all that use its functions, directly or indirectly."""
+    """Return an exercise and all later ones that use its functions, even indirectly."""
     names, users = set(top_names(answers[exercise])), {exercise}
-    for later, source in answers.items():  # in the notebook's order
+    for later, source in answers.items():  # in the order of the notebook
         if later not in users and names & names_used(source):
             users.add(later)
             names |= set(top_names(source))
@@ -202,20 +204,20 @@ def failures(results: Iterable[CheckResult]) -> list[str]:
 
 
 def judge_number(root: Path, job: tuple[str, int]) -> Verdict:
-    """Judge one variant, given by its unit's slug and its number."""
+    """Judge one variant, which is identified by its unit's slug and its number."""
     torch.set_num_threads(1)
     slug, number = job
     proof = proof_of(slug, root)
-    with contextlib.redirect_stdout(io.StringIO()):  # hide a variant's output
+    with contextlib.redirect_stdout(io.StringIO()):  # hide the output of a variant
         return judge(proof, proof.variants[number])
 
 
 def judge_units(
     course: Course, units: Sequence[Unit], only: str = "", workers: int = 1
 ) -> Iterator[Verdict]:
-    """Judge the variants of units in several processes and yield verdicts in order.
+    """Judge the variants of units in several processes; yield verdicts in order.
 
-    With `only`, those whose exercise or description it is a part of.
+    If `only` is given, judge the variants whose exercise or description contains it.
     """
     jobs = [
         (unit.slug, number)

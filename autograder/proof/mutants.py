@@ -1,7 +1,7 @@
 """Make mutants of an answer from its syntax tree.
 
 Each mutant has one change: another operator, comparison or constant, a negated
-condition, or a missing call. Only the code between the solution markers changes.
+condition, or a missing call. Only code between the solution markers is changed.
 """
 
 import ast
@@ -40,7 +40,7 @@ SIGNS: dict[type, type] = {ast.USub: ast.UAdd, ast.UAdd: ast.USub}
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mechanical change.
+    """Hold a cell with one mechanical change.
 
     Attributes:
         change: the source text before and after the change.
@@ -52,14 +52,14 @@ class Mutant:
 
 
 def make_mutants(cell: str) -> Iterator[Mutant]:
-    """Yield every mutant of the answers in a cell that still has its markers."""
+    """Yield every mutant of the answers in a cell that contains solution markers."""
     return mutants_by(mechanical_changes, cell, solution_lines(cell))
 
 
 def mutants_by(
     changes: Callable[[ast.AST], Iterator[ast.AST]], cell: str, lines: Container[int]
 ) -> Iterator[Mutant]:
-    """Yield the cell with each change that `changes` makes to a node in some lines."""
+    """Yield the cell once for each change that `changes` makes to a node in `lines`."""
     tree = ast.parse(cell)
     for position, node in enumerate(ast.walk(tree)):
         if getattr(node, "lineno", None) not in lines:
@@ -75,7 +75,7 @@ def mutants_by(
 
 
 def solution_lines(cell: str) -> set[int]:
-    """Return the numbers of the lines between the markers, from 1."""
+    """Return the numbers of the lines between the markers, counted from 1."""
     lines, inside, found = cell.splitlines(), False, set()
     for number, line in enumerate(lines, start=1):
         if line.strip() == END:
@@ -88,7 +88,7 @@ def solution_lines(cell: str) -> set[int]:
 
 
 def nth_node(tree: ast.AST, position: int) -> ast.AST:
-    """Return the node at `position` in a walk of the tree."""
+    """Return the node at `position` in the order of `ast.walk`."""
     return next(node for i, node in enumerate(ast.walk(tree)) if i == position)
 
 
@@ -116,7 +116,7 @@ def mechanical_changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def changed_constants(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield other numbers for a number, and the opposite of True and False."""
+    """Yield other numbers for a number, and the opposite for True or False."""
     try:
         value = ast.literal_eval(node)
     except ValueError:
@@ -131,7 +131,7 @@ def changed_constants(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def dropped_calls(node: ast.Call, base: ast.expr) -> Iterator[ast.AST]:
-    """Yield `x` for `x.method(...)`, unless x is the name of a module."""
+    """Yield `x` for `x.method(...)`, or the first argument if x is a module."""
     is_module = isinstance(base, ast.Name) and base.id in ("torch", "F", "math", "nn")
     if is_module and node.args:
         yield node.args[0]
@@ -140,7 +140,7 @@ def dropped_calls(node: ast.Call, base: ast.expr) -> Iterator[ast.AST]:
 
 
 def replaced(node: ast.AST, **fields: object) -> ast.AST:
-    """Return a copy of a node with other fields."""
+    """Return a copy of a node with the given fields replaced."""
     changed = copy.deepcopy(node)
     for name, value in fields.items():
         setattr(changed, name, value)
@@ -148,12 +148,12 @@ def replaced(node: ast.AST, **fields: object) -> ast.AST:
 
 
 class Replace(ast.NodeTransformer):
-    """Replace one node by another."""
+    """Replace one node with another."""
 
     def __init__(self, old: ast.AST, new: ast.AST) -> None:
-        """Replace the object `old` by `new`."""
+        """Replace the object `old` with `new`."""
         self.old, self.new = old, new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """Return `new` for `old`, and every other node unchanged."""
+        """Return `new` in place of `old`, and all other nodes unchanged."""
         return self.new if node is self.old else self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""Run mechanical mutants of the answers through a unit's hidden checks."""
+"""Run a unit's hidden checks on mechanical mutants of its answers."""
 
 import contextlib
 import signal
@@ -19,18 +19,19 @@ from autograder.sandbox import LocalStudent
 from autograder.sandbox.in_process import NeverReturns
 from autograder.unit import GradedUnit, graded_unit
 
-SECONDS = 10  # a mutant that takes longer counts as endless
+SECONDS = 10  # if a mutant takes longer, assume that it never ends
 
 
 @dataclass(frozen=True)
 class MutantVerdict:
-    """The verdict of the checks on one mutant.
+    """Hold the verdict of the checks on one mutant.
 
     Attributes:
         exercise: the exercise whose answer was changed.
         change: the change.
         killed: whether a check failed.
-        why: the reason in `equivalent.toml` why it is equivalent to the answer, or "".
+        why: why the mutant is equivalent to the answer, according to `equivalent.toml`,
+            or "".
     """
 
     exercise: str
@@ -59,12 +60,12 @@ def mutate_unit(course: Course, unit: Unit) -> list[MutantVerdict]:
 
 
 def swap(cells: list[str], answer: str, mutant: Mutant) -> list[str]:
-    """Return the cells with the mutant in place of the answer."""
+    """Return the cells with the answer replaced by a mutant."""
     return [mutant.source if cell == answer else cell for cell in cells]
 
 
 def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
-    """Return whether a check of the exercise fails, or never ends."""
+    """Return whether a check of the exercise fails or never ends."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -82,7 +83,7 @@ def is_killed(unit: GradedUnit, exercise: str, cells: list[str]) -> bool:
 
 @contextlib.contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise NeverReturns in code that runs longer."""
+    """Raise NeverReturns in the `with` block if it takes longer than `seconds`."""
 
     def ring(number: int, frame: FrameType | None) -> None:
         raise NeverReturns
@@ -97,6 +98,6 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def equivalents(course: Course) -> dict[str, dict[str, str]]:
-    """Return the reasons, by unit, why surviving mutants equal the answer."""
+    """Return, for each unit, why surviving mutants are equivalent to the answer."""
     path = course.root / "autograder" / "proof" / "variants" / "equivalent.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Count the known wrong answers that a learner's own check catches and names."""
+"""Count how many known wrong answers the learners' own check finds and names."""
 
 import contextlib
 import io
@@ -15,16 +15,16 @@ from autograder.self_study.learner import Learner
 from autograder.self_study.report import first_cause, is_passed, report
 from autograder.unit import cells_to_run, our_answers
 
-CAUGHT, NAMED = 0.99, 0.90  # the smallest shares that are good enough
+CAUGHT, NAMED = 0.99, 0.90  # the smallest acceptable shares
 
 
 @dataclass(frozen=True)
 class OwnVerdict:
-    """The verdict of the check on a notebook with one variant.
+    """Hold the verdict of the learners' check on a notebook with one variant.
 
     Attributes:
         slug: the unit.
-        variant: the variant.
+        variant: the variant that was checked.
         passes: whether all checks pass.
         is_named: whether the report shows the mistake in words.
     """
@@ -37,9 +37,9 @@ class OwnVerdict:
 
 @dataclass(frozen=True)
 class Counts:
-    """The numbers of known answers, and how the check judged them.
+    """Count the known answers, and how the check judged them.
 
-    `to_name` are the wrong answers whose mistake the checks must name.
+    `to_name` is the number of wrong answers whose mistake the check must name.
     """
 
     wrong: int
@@ -51,7 +51,7 @@ class Counts:
 
     @property
     def are_enough(self) -> bool:
-        """Return whether the check catches and names enough, and accepts all right."""
+        """Return whether enough are caught and named, and all right ones accepted."""
         return (
             self.caught >= CAUGHT * self.wrong
             and self.named >= NAMED * self.to_name
@@ -62,14 +62,14 @@ class Counts:
 def judge_own(
     course: Course, units: Sequence[Unit], only: str = "", most: int | None = None
 ) -> Iterator[OwnVerdict]:
-    """Check notebooks with one variant each, as `python -m transformer.check` does.
+    """Check notebooks with one variant each, like `python -m transformer.check`.
 
     Args:
         course: the course.
         units: the units.
         only: a part of the exercise's name or the variant's description.
-        most: the largest number of variants of a unit to check, evenly spread; None =
-            all of them.
+        most: the maximum number of variants per unit, which are chosen at equal
+            distances; None means all.
     """
     for unit in units:
         proof = proof_of(unit.slug, course.root)
@@ -83,8 +83,8 @@ def judge_own(
 def _judged(proof: Proof, variant: Variant) -> tuple[bool, bool]:
     """Return whether all checks pass, and whether the report names the mistake.
 
-    The other exercises' checks, which take most of the time, only run if the variant's
-    own exercise passes.
+    The checks of the other exercises take most of the time. They run only if the
+    variant's own exercise passes.
     """
     cells = substitute(cells_to_run(proof.notebook), variant)
     answers = our_answers(proof.graded.answers, proof.notebook)

@@ -1,4 +1,4 @@
-"""Make a class of twelve submissions, each with the score that it must get.
+"""Make a class of twelve submissions whose scores are known.
 
 The scores do not come from grading. Full marks and zero are known in advance. The other
 scores come from running the same answers as trusted code in this process, without a
@@ -46,14 +46,14 @@ WRITTEN = "Because the products of longer vectors vary more."
 
 @dataclass(frozen=True)
 class Sample:
-    """One submission of the class.
+    """Hold one submission of the class.
 
     Attributes:
-        student: the folder's name.
+        student: the student's id, which is the folder's name.
         what: a description of the submission.
-        answers: exercise to the submitted source; other answers stay as released.
+        answers: maps an exercise to the submitted source. Other answers are unchanged.
         score: the score that the checks must give.
-        damaged: whether the notebook's cells and metadata are damaged too.
+        damaged: whether the notebook's cells and metadata are also damaged.
     """
 
     student: str
@@ -110,13 +110,13 @@ class SampleClass:
         yield Sample("damaged", what, self.answers, full, damaged=True)
 
     def _with(self, exercise: str, template: str) -> dict[str, str]:
-        """Return the answers with one exercise's definitions from a template."""
+        """Return the answers, with one exercise's definitions made from a template."""
         names = top_names(self.answers[exercise])
         source = "\n\n".join(template.format(name=name) for name in names)
         return {**self.answers, exercise: source}
 
     def _styled(self, which: int) -> dict[str, str]:
-        """Return the answers, each in its first or its last right style."""
+        """Return the answers, each replaced by its first or last right variant."""
         answers = self.answers
         for exercise in self.answers:
             right = self._of(exercise, "right")
@@ -139,7 +139,7 @@ class SampleClass:
         return {**answers, exercise: substitute([answers[exercise]], variant)[0]}
 
     def _mistakes(self) -> list[tuple[str, dict[str, str]]]:
-        """Return typical mistakes, taking the exercises in turn."""
+        """Return typical mistakes, which come from each exercise in turn."""
         found = {e: self._of(e, "wrong") for e in self.unit.points}
         made: list[tuple[str, dict[str, str]]] = []
         for turn in range(MISTAKES):
@@ -155,7 +155,7 @@ class SampleClass:
         return made
 
     def _score(self, answers: dict[str, str]) -> float:
-        """Compute the score of answers that run as trusted code in this process."""
+        """Compute the score of answers by running them as trusted code here."""
         notebook = self.notebook(answers)
         notebook.cells = [c for c in notebook.cells if not _is_setup(c)]
         with contextlib.redirect_stdout(io.StringIO()):
@@ -187,9 +187,9 @@ def _without_markers(source: str) -> str:
 
 
 def damage(notebook: NotebookNode) -> dict[str, Any]:
-    """Return a notebook with damage from another editor and a hasty student.
+    """Return a notebook as another editor and a careless student might damage it.
 
-    All metadata is lost, the cells have other ids, the first answer appears twice, its
+    All metadata is lost, the cells have other ids, the first answer occurs twice, its
     check is deleted, and the kernel does not exist.
     """
     cells: Sequence[NotebookNode] = copy.deepcopy(notebook.cells)
@@ -216,10 +216,10 @@ def write_sample_class(
 ) -> dict[str, dict[str, Any]]:
     """Write the twelve submissions under `to`, and a file with their scores.
 
-    Returns:
-        A mapping from each student to the description and the required score.
-
     The submissions of an earlier call are replaced.
+
+    Returns:
+        A mapping from each student to the description and the expected score.
     """
     made = SampleClass(slug, root)
     unit = made.unit.slug
@@ -241,17 +241,17 @@ def write_sample_class(
 
 
 def scores_file(submitted: Path, slug: str) -> Path:
-    """Return the path of the scores that a unit's sample class must get."""
+    """Return the path of the file with the expected scores of a sample class."""
     return submitted / f"expected_{slug}.json"
 
 
 def wrong_scores(submitted: Path, slug: str, found: Mapping[str, float]) -> list[str]:
-    """List the students of a sample class who did not get their required score.
+    """List the students of a sample class who did not get the expected score.
 
     Args:
         submitted: the folder of the class.
         slug: the unit.
-        found: a mapping from student to the score from grading.
+        found: maps each student to the score from grading.
     """
     table = json.loads(scores_file(submitted, slug).read_text(encoding="utf-8"))
     return [

@@ -1,4 +1,4 @@
-"""Make slips that can happen in any answer, such as a missing `return` or `self.`."""
+"""Make small errors in an answer, such as a missing `return` or `self.`."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from autograder.proof.mutants import replaced
 
 
 def slips(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the result of each slip in a node of an answer."""
+    """Yield the result of each small error in a node of an answer."""
     if isinstance(node, ast.Return) and node.value is not None:
         yield ast.Expr(node.value)
         yield ast.parse('raise NotImplementedError("Write it.")').body[0]

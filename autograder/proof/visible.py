@@ -1,4 +1,4 @@
-"""Run known answers through the visible checks of a unit's notebook."""
+"""Run the visible checks of a unit's notebook on known answers."""
 
 import contextlib
 import io
@@ -24,13 +24,13 @@ from autograder.unit import course_of
 
 @dataclass(frozen=True)
 class VisibleVerdict:
-    """The verdict of a visible check on an answer.
+    """Hold the verdict of a visible check on an answer.
 
     Attributes:
         slug: the unit.
         exercise: the exercise whose answer the variant replaces.
         variant: the variant that was run.
-        error: the error of the check or the answer; None if all passed.
+        error: the error that the check or the answer raised, or None.
         said: the explanation that the notebook prints above the error, or "".
     """
 
@@ -42,14 +42,14 @@ class VisibleVerdict:
 
     @property
     def is_explained(self) -> bool:
-        """Return whether the notebook prints a sentence about the cause."""
+        """Return whether the notebook prints a sentence that explains the cause."""
         in_words = isinstance(self.error, AssertionError) and bool(str(self.error))
         return in_words or bool(self.said)
 
 
 @cache
 def visible_cells(slug: str, root: Path) -> dict[str, str]:
-    """Return the code cells of a unit's answer notebook by id, without demos."""
+    """Return an answer notebook's code cells by their ids, without the demos."""
     course = course_of(root)
     path = course.answer_notebook(course.unit(slug))
     cells = nbformat.read(path, as_version=4).cells
@@ -88,7 +88,7 @@ def _sources(course: Course, unit: Unit, exercise: str) -> list[str]:
 
 
 def _run(sources: Iterable[str], space: dict[str, Any]) -> None:
-    """Run cells in the namespace `space`, so that Python can show their lines."""
+    """Run cells in the namespace `space` so that tracebacks can quote their lines."""
     usual_settings()
     for number, source in enumerate(sources):
         name = f"<visible cell {number}>"
@@ -100,7 +100,7 @@ def _run(sources: Iterable[str], space: dict[str, Any]) -> None:
 def _try(
     sources: Iterable[str],
 ) -> tuple[Exception | None, str]:
-    """Run cells and return their error and the notebook's explanation of it."""
+    """Run cells; return their error and the notebook's explanation of it."""
     space: dict[str, Any] = {}
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -115,7 +115,7 @@ def judge_visible(
 ) -> Iterator[VisibleVerdict]:
     """Run the visible check of each variant of units.
 
-    With `only`, run the variants whose exercise or description contains it.
+    If `only` is given, run the variants whose exercise or description contains it.
     """
     for unit in units:
         proof = proof_of(unit.slug, course.root)
@@ -128,7 +128,7 @@ def judge_visible(
 
 
 def judge_slips(course: Course, unit: Unit) -> Iterator[VisibleVerdict]:
-    """Run the visible check on each answer with a slip, such as a missing `return`."""
+    """Run the visible check on each answer with a small error; see `slips.py`."""
     cells = visible_cells(unit.slug, course.root)
     for exercise in proof_of(unit.slug, course.root).graded.points:
         answer, sources = cells.get(exercise, ""), _sources(course, unit, exercise)

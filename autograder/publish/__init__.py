@@ -1,9 +1,9 @@
 """Write the public repository, which contains only what students may see.
 
-`contents.py` lists the contents, and `self_study.py` lists the additional files of the
-self-study edition. `github_pages.py` writes the files with which GitHub serves the
-book. `refusals.py` refuses private or outdated contents.
-`repository.py` makes the commit and replaces the folder in one step.
+`contents.py` selects the contents, and `self_study.py` the additional files of the
+self-study edition. `github_pages.py` writes the files that GitHub Pages needs.
+`refusals.py` refuses private or outdated contents. `repository.py` makes the commit and
+replaces the folder in one step.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["PublishError", "Published", "publish"]
 
 @dataclass(frozen=True)
 class Published:
-    """Hold the published units, and the commit, or None if nothing has changed."""
+    """Hold the published units and the commit, or None if nothing has changed."""
 
     units: tuple[Unit, ...]
     commit: str | None
@@ -44,21 +44,21 @@ def publish(
     language: str = "en",
     self_study: bool = False,
 ) -> Published:
-    """Make `target` the public repository, with a new commit if anything has changed.
+    """Publish the course to the repository `target`; commit if anything changed.
 
     Args:
         course: the course.
         target: a new or empty folder, or the folder of the last publication.
-        until: the last unit to publish: number, topic or slug; by default all.
-        site: whether to publish the built book too.
-        guide: whether to publish the pages for instructors too.
+        until: the number, topic or slug of the last unit to publish; by default all
+            units.
+        site: whether to include the built book.
+        guide: whether to include the pages for instructors.
         language: the language of the notebooks and the README.
-        self_study: whether to publish the hidden checks too, for readers without a
-            class.
+        self_study: whether to include the hidden checks, for readers without a class.
 
     Raises:
-        PublishError: if the contents are private, a notebook is outdated, or the target
-            is not a public repository. The target is then unchanged.
+        PublishError: if something to publish is private, if a notebook is outdated, or
+            if the target is not a public repository. The target is then not changed.
         CourseError: if there is no such unit.
     """
     units = chosen_units(course, until)
@@ -82,10 +82,10 @@ def publish(
 
 
 def chosen_units(course: Course, until: str | None = None) -> tuple[Unit, ...]:
-    """Return the units with a released notebook, up to the named one.
+    """Return the units with a released notebook, up to the unit `until`.
 
     Raises:
-        CourseError: if there is no such unit, or no released notebook.
+        CourseError: if there is no such unit, or if there is no released notebook.
     """
     last = course.unit(until).number if until else course.units[-1].number
     units = tuple(

@@ -1,4 +1,4 @@
-"""Write pages that tell an AI assistant how to help a learner without answers."""
+"""Write pages that tell AI assistants how to help a learner without giving answers."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from autograder.translations.unit_table import told_in_readme
 from autograder.unit import headings
 
 TEMPLATE = Path(__file__).with_name("templates") / "AGENTS.md"
-REMEDY = re.compile(r"[:;(`]")  # text after one of these describes the remedy
+REMEDY = re.compile(r"[:;(`]")  # the text after one of these is the remedy
 
 
 def assistants_pages(
     course: Course, unit: Unit | None, language: str, site: bool
 ) -> dict[str, str]:
-    """Return the pages for a unit's folder, or for the repository if `unit` is None.
+    """Return the pages for a unit's folder, or if `unit` is None, for the repository.
 
-    The result is empty if `course.toml` turns the pages off.
+    The result is empty if `course.toml` disables these pages.
     """
     told = told_in_readme(course, language)
     facts = {
@@ -46,7 +46,7 @@ def assistants_pages(
 
 
 def _questions(course: Course, unit: Unit, language: str) -> str:
-    """Return the unit's named mistakes as questions to the learner."""
+    """Return the mistakes that a unit's checks name, as questions to the learner."""
     told = told_in_readme(course, language)
     translated = feedback_table(course.root, language, unit.slug)
     path = course.checks_file(unit)
@@ -73,10 +73,10 @@ def _questions(course: Course, unit: Unit, language: str) -> str:
 
 
 def named_mistakes(checks: str) -> dict[str, list[str]]:
-    """Return the mistakes that a module of checks can name, by exercise.
+    """For each exercise, return the mistakes that its checks can name.
 
-    A mistake belongs to the exercise whose check comes next. Names that also describe
-    the remedy are left out.
+    A mistake belongs to the exercise whose check comes next in the file. Names that
+    also describe the remedy are left out.
     """
     tree = ast.parse(checks)
     places = {
@@ -94,7 +94,7 @@ def named_mistakes(checks: str) -> dict[str, list[str]]:
 
 
 def _ends_of_checks(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the last line and the exercise of each check."""
+    """Yield the last line of each check and its exercise."""
     for node in tree.body:
         for one in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
             if isinstance(one, ast.Call) and isinstance(one.func, ast.Name):

@@ -1,4 +1,4 @@
-"""Make the notebook that grades on Colab from its Markdown master."""
+"""Make the notebook for grading on Colab from its Markdown master."""
 
 import jupytext
 import nbformat
@@ -10,7 +10,7 @@ NAME = "colab_autograde"
 
 
 def colab_notebook(course: Course) -> str:
-    """Return the notebook as text without outputs, identical on every run."""
+    """Return the notebook as text without outputs; it is the same in every run."""
     master = course.root / "autograder" / f"{NAME}.md"
     notebook = jupytext.reads(master.read_text(encoding="utf-8"), fmt="md:myst")
     heading = "begin"
@@ -27,7 +27,7 @@ def colab_notebook(course: Course) -> str:
 
 
 def write_colab_notebook(course: Course) -> bool:
-    """Write the notebook into its master's folder, and say whether it changed."""
+    """Write the notebook next to its master, and return whether it changed."""
     path = course.root / "autograder" / f"{NAME}.ipynb"
     text = colab_notebook(course)
     if path.is_file() and path.read_text(encoding="utf-8") == text:

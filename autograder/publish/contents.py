@@ -1,4 +1,4 @@
-"""Choose the contents of the public repository, and write them into a folder."""
+"""Select the contents of the public repository, and write them into a folder."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ MADE = (
     *("README.md", "requirements.txt", "environment.yml", ".gitignore", *ASSISTANTS),
     WORKFLOW,
 )
-# The end of the first cell in the self-study edition; its second line sets `mine`.
+# The end of the first cell in the self-study edition. The cell's second line sets
+# `mine`.
 USE_MINE = """
 if mine:
     from {package}.check import use_mine
 
     use_mine()"""
-KEPT = (f"{SITE}/CNAME",)  # written by GitHub Pages into the published repository
-# Files that tools create and do not delete, or that are useless without the private
-# course.
+KEPT = (f"{SITE}/CNAME",)  # GitHub Pages writes this file into the published repository
+# Files that tools leave behind, and files that are useless without the private course.
 LEFT_OUT = (
     "__pycache__",
     ".ipynb_checkpoints",
@@ -63,7 +63,7 @@ BOOK_TOOLS = (
     "AUTHORS.md",
     "build.py",
     "guide_pictures",
-    "locale",  # it also contains the messages of hidden checks
+    "locale",  # it also contains the messages of the hidden checks
     "skeleton.md",
 )
 STUDENTS_TOOLS = ("ipykernel", "jupyterlab")
@@ -85,13 +85,13 @@ def write_contents(
         course: the course.
         units: the units to publish.
         folder: the folder to write into.
-        more: the additional files of the self-study edition, or nothing.
+        more: the additional files of the self-study edition; otherwise empty.
         site: whether to include the built book.
         guide: whether to include the pages for instructors.
         language: the language of the notebooks and the README.
 
     Raises:
-        PublishError: if the book is not built, or a file to copy is a link.
+        PublishError: if the book is not built, or if a file to copy is a link.
     """
     for unit in units:
         place = folder / "assignments" / unit.slug
@@ -128,7 +128,7 @@ def write_contents(
 def make_students(
     site: Path, course: Course, later: Sequence[Unit], guide: bool
 ) -> None:
-    """Turn a built book into the students' site, in each language."""
+    """Convert a built book to the students' site in each language."""
     for language in TRANSLATIONS:
         lead_to_notebooks(site / language, language)
     for inside in ("", *TRANSLATIONS):
@@ -140,7 +140,7 @@ def make_students(
 def write_unit(
     course: Course, unit: Unit, folder: Path, site: bool, language: str
 ) -> None:
-    """Write a unit's notebook in one language, and its kit."""
+    """Write a unit's notebook in one language, and the unit's kit."""
     copy_tree(course.release_dir(unit), folder)
     notebook = require_file(course.notebook(unit, language))
     text = as_published(notebook.read_text(encoding="utf-8"), language)
@@ -151,9 +151,9 @@ def write_unit(
 
 
 def add_switch(course: Course, path: Path, language: str) -> None:
-    """Let a notebook's first cell switch to the learner's own answers.
+    """Add a switch for the learner's own answers to a notebook's first cell.
 
-    Learners change this cell, so that Jupyter must not protect it.
+    Learners change this cell, so the cell must not be read-only in Jupyter.
     """
     told = told_in_readme(course, language)
     words = told("True: run on your own answers of earlier units")
@@ -170,7 +170,7 @@ def add_switch(course: Course, path: Path, language: str) -> None:
 
 
 def hints_page(course: Course, unit: Unit, language: str) -> str:
-    """Return a page with the hints that a class gets, each folded."""
+    """Return a page with the hints that a class gets, which are folded at first."""
     told = told_in_readme(course, language)
     translated = feedback_table(course.root, language, unit.slug)
     released = nbformat.read(course.notebook(unit, language), as_version=4)
@@ -188,10 +188,10 @@ def hints_page(course: Course, unit: Unit, language: str) -> str:
 
 
 def copy_tree(source: Path, target: Path, without: Sequence[str] = ()) -> None:
-    """Copy a folder, except for the files that tools create in it.
+    """Copy a folder without the files that tools create in it.
 
     Raises:
-        PublishError: if there is a link, because its target may be private.
+        PublishError: if the folder contains a link, because its target may be private.
     """
     for path in _files(source, without):
         copy = target / path.relative_to(source)
@@ -216,7 +216,7 @@ def made_files(
     language: str = ENGLISH,
     self_study: bool = False,
 ) -> dict[str, str]:
-    """Return the files that exist only in the public repository."""
+    """Return the generated files, which exist only in the public repository."""
     requirements = "\n".join(students_requirements(course)) + "\n"
     return {
         "README.md": readme(course, units, site, language, self_study),
@@ -229,10 +229,10 @@ def made_files(
 
 
 def students_requirements(course: Course, *units: Unit) -> list[str]:
-    """Return the notebooks' requirements, as stated in `pyproject.toml`.
+    """Return the notebooks' requirements according to `pyproject.toml`.
 
-    They are the packages for every notebook, Jupyter, and the packages that only the
-    given units need.
+    These are Jupyter, the packages that all notebooks need, and the packages that only
+    the given units need.
     """
     table = tomllib.loads((course.root / "pyproject.toml").read_text(encoding="utf-8"))
     project = table["project"]
@@ -297,7 +297,7 @@ def _how_to_open(course: Course, told: Callable[[str], str]) -> str:
 
 
 def _smaller_build(course: Course, told: Callable[[str], str], constraints: str) -> str:
-    """Say how to install PyTorch's CPU build, if the course names its index."""
+    """Explain how to install PyTorch's CPU build, if the course names its index."""
     if not course.torch_index:
         return ""
     smaller = told(
@@ -326,7 +326,7 @@ def _book(course: Course, language: str) -> str:
 
 
 def _environment(course: Course) -> str:
-    """Return the file for conda, with the course's constraints if it has any."""
+    """Return the environment file for conda, with the course's constraints if any."""
     has_pins = (course.root / "constraints.txt").is_file()
     pins = "      - -c constraints.txt\n" if has_pins else ""
     return _template("environment.yml").replace("@constraints@\n", pins)

@@ -1,8 +1,8 @@
-"""Write the files with which GitHub Pages serves the site.
+"""Write the files that GitHub Pages needs to serve the site.
 
-They are the workflow that deploys it, the page for unknown addresses, the sitemap and
-the tags of its social card. A course whose `repository` is not on GitHub gets none of
-them, because they contain the site's address.
+These are the workflow that deploys the site, the 404 page, the sitemap and the tags of
+the social card. If the course's `repository` is not on GitHub, none of them is written,
+because they contain the site's address.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ WORKFLOW = ".github/workflows/pages.yml"
 CARD, CARD_SIZE = "_static/social_card.png", (1200, 630)
 NOT_FOUND, SITEMAP = "404.html", "sitemap.xml"
 FRONT_PAGE = "index.html"
-UNLISTED = ("genindex.html", "search.html")  # pages that are no search results
+UNLISTED = ("genindex.html", "search.html")  # pages that search engines should not list
 SCHEMA = "http://www.sitemaps.org/schemas/sitemap/0.9"
 TITLE = re.compile(r"<title>(.*?)(?: &#8212; .*?)?</title>", re.DOTALL)
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 
 
 def workflow(course: Course) -> dict[str, str]:
-    """Return the workflow that deploys the site, or nothing without GitHub."""
+    """Return the workflow that deploys the site, or {} if it is not on GitHub."""
     if not GITHUB.fullmatch(course.repository):
         return {}
     text = (TEMPLATES / "pages.yml").read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def workflow(course: Course) -> dict[str, str]:
 
 
 def complete_site(site: Path, course: Course) -> None:
-    """Give a site its social card, sitemap and 404 page, if its address is known."""
+    """Add the social card, sitemap and 404 page to a site if its address is known."""
     address = course.book_url()
     if address is None:
         return
@@ -53,14 +53,14 @@ def complete_site(site: Path, course: Course) -> None:
 
 
 def _pages(site: Path) -> Iterator[str]:
-    """Yield the pages of each language."""
+    """Yield the pages of the site in each language."""
     for inside in ("", *TRANSLATIONS):
         for path in sorted((site / inside).glob("*.html")):
             yield path.relative_to(site).as_posix()
 
 
 def _address(site: str, name: str) -> str:
-    """Return the address of a page. A front page has the address of its folder."""
+    """Return the address of a page; a front page has the address of its folder."""
     return site + (name.removesuffix(FRONT_PAGE) if name.endswith(FRONT_PAGE) else name)
 
 
@@ -92,7 +92,7 @@ def _tags(page: str, course: Course, address: str, has_card: bool) -> str:
 
 
 def _sitemap(address: str, pages: Sequence[str]) -> str:
-    """Return the list of all pages for search engines."""
+    """Return the sitemap, which lists all pages for search engines."""
     table = ElementTree.Element("urlset", xmlns=SCHEMA)
     for name in pages:
         if Path(name).name not in UNLISTED:
@@ -104,9 +104,10 @@ def _sitemap(address: str, pages: Sequence[str]) -> str:
 
 
 def _not_found(course: Course, site: Path, path: str) -> str:
-    """Return the page for unknown addresses, in each language of the site.
+    """Return the 404 page, which is in all languages of the site.
 
-    GitHub serves it at any depth, so its links begin at the site's path.
+    GitHub serves this page for addresses at any depth, so its links start with the
+    site's path.
     """
     parts = []
     for language in (ENGLISH, *TRANSLATIONS):

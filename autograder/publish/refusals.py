@@ -1,6 +1,6 @@
-"""Refuse unsafe targets and private or outdated contents in `course publish`.
+"""Refuse unsafe targets, private contents and outdated contents when publishing.
 
-When one of these functions raises `PublishError`, nothing has been published.
+If one of these functions raises `PublishError`, nothing has been published.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from autograder.course import ENGLISH, TRANSLATIONS, Course, Unit
 from autograder.publish.self_study import CHECKS
 from autograder.translations.feedback_catalogues import feedback_table
 
-SUBJECT = "Publish the course up to unit"  # start of each commit message
+SUBJECT = "Publish the course up to unit"  # the start of each commit message
 README = "README.md"
-OWN_WORDS = "<!-- Words of your own: "  # start of the last line that we write
+OWN_WORDS = "<!-- Words of your own: "  # the start of the last line that we write
 # Files and folders that grading a class creates in the course's folder.
 OF_CLASS = (
     *("gradebook.db", "submitted", "autograded", "feedback", "grading", "collected"),
@@ -47,7 +47,7 @@ PRIVATE_PATH = re.compile(
     r"|(^|/)(nbgrader_config\.py|gradebook\.db|expected\w*\.json|audit\.jsonl)$"
     r"|(^|/)test_\d\d_\w+\.py$|\.(db|sqlite3?|pem|key|zip|tar|t?gz|whl)$"
 )
-# A marker fills a line. A page may mention one within a sentence or a list.
+# A marker is alone on its line, so a page may mention one within a sentence or a list.
 MARKER = re.compile(
     r"^\s*(###|<!--)\s*(BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)\b", re.MULTILINE
 )
@@ -56,17 +56,18 @@ FOUND_INSIDE = {
     "a gradebook or another database": re.compile(r"\ASQLite format 3\0"),
     "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
     "an access token": re.compile(r"\b(ghp_\w{36}|github_pat_\w{30,})"),
-    # The head of a table, because the book's search index contains these words too.
+    # Only the head of a table counts, because the book's search index also contains
+    # these words.
     "students' scores": re.compile(r'\A[\w ,;"\t]*\bstudent_id\b[\w ,;"\t]*\bscore\b'),
 }
 TAG = re.compile(r"<[^>]*>")
 
 
 class PublishError(ValueError):
-    """Report why the course cannot be published. `problems` lists all reasons."""
+    """Report why the course cannot be published; `problems` lists all reasons."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        """Join all problems in one message."""
+        """Join all problems into one message."""
         self.problems = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in problems))
 
@@ -77,10 +78,11 @@ def refuse(where: object, what: str, remedy: str) -> PublishError:
 
 
 def refuse_class(course: Course) -> None:
-    """Refuse a course with a class, whose students must not see the hidden checks.
+    """Refuse a course that has a class, because students must not see the checks.
 
     Raises:
-        PublishError: if a file or folder belongs to a class, with the first such name.
+        PublishError: if a file or folder belongs to a class. The message names the
+            first one.
     """
     for name in OF_CLASS:
         path = course.root / name
@@ -92,18 +94,19 @@ def refuse_class(course: Course) -> None:
 def refuse_target(
     course: Course, target: Path, places: Sequence[str], self_study: bool = False
 ) -> None:
-    """Refuse a folder that publishing could harm, or that contains anything private.
+    """Refuse a folder that publishing could damage or that contains private data.
 
     Args:
         course: the course.
         target: the folder to publish into, which may not exist yet.
-        places: git pathspecs of all files that publishing rewrites.
+        places: git pathspecs of all files that are rewritten when the course is
+            published.
         self_study: whether this is the self-study edition.
 
     Raises:
         PublishError: if the target is the course itself, is not a repository, has
-            changes by someone else, or has anything private in its history. The
-            self-study edition also refuses a class's repository.
+            changes by somebody else, or has private data in its history. The self-study
+            edition also refuses the repository of a class.
     """
     _refuse_own_folder(course, target)
     if is_new(target):
@@ -137,7 +140,7 @@ def _refuse_own_folder(course: Course, target: Path) -> None:
 def _refuse_private_history(
     course: Course, target: Path, allowed: str | None = None
 ) -> None:
-    """Refuse a repository that contains, or once contained, anything private.
+    """Refuse a repository that contains, or ever contained, private data.
 
     Files in the folder `allowed` may be private.
     """
@@ -167,7 +170,7 @@ def _roots(repository: Path) -> set[str]:
 def _refuse_changed_by_hand(target: Path, places: Sequence[str]) -> None:
     """Refuse to overwrite changes that somebody made to published files.
 
-    The README below our last line belongs to the instructor.
+    The instructor may change the README below our last line.
     """
     log = git(target, "log", "--format=%h %s").splitlines()
     ours = [line.split()[0] for line in log if SUBJECT in line]
@@ -196,14 +199,14 @@ def _same_readme(target: Path, published: str) -> bool:
 
 
 def parts_of_readme(readme: str) -> tuple[str, str]:
-    """Split a README into our part, with its last line, and the instructor's part."""
+    """Split a README into our part (with its last line) and the instructor's part."""
     head, mark, rest = readme.partition(OWN_WORDS)
     line, end, own = rest.partition("\n")
     return head + mark + line + end, own
 
 
 def require_built_site(course: Course, language: str) -> Path:
-    """Return the folder of the built public book, which contains its translations.
+    """Return the folder of the built public book, including its translations.
 
     Raises:
         PublishError: if the book is not built.
@@ -218,10 +221,11 @@ def require_built_site(course: Course, language: str) -> Path:
 
 
 def require_file(path: Path) -> Path:
-    """Return a file to be copied.
+    """Return the path if the file can be copied.
 
     Raises:
-        PublishError: if it is missing, or is a link, whose target may be private.
+        PublishError: if the file is missing, or if it is a link, because its target may
+            be private.
     """
     if path.is_symlink():
         raise refuse(path, "is a link", "put the file itself there, or remove it")
@@ -238,7 +242,7 @@ def refuse_contents(
     The self-study files in `more` may be private.
 
     Raises:
-        PublishError: lists all private contents and all outdated notebooks.
+        PublishError: if anything is private or outdated. The message lists everything.
     """
     problems = [*private_things(course, folder, more), *outdated(course, units)]
     if problems:
@@ -246,7 +250,7 @@ def refuse_contents(
 
 
 def outdated(course: Course, units: Sequence[Unit]) -> list[Problem]:
-    """List the notebooks that differ from those that their masters would make."""
+    """List the notebooks that differ from the notebooks their masters would produce."""
     what = "differs from what its master makes"
     return [
         Problem(path, what, "run `make notebooks`")
@@ -259,7 +263,7 @@ def private_things(
 ) -> list[Problem]:
     """List everything under `folder` that must not become public.
 
-    In the files in `more`, only facts about a person or a machine are private.
+    In the files in `more`, only data about a person or a machine are private.
     """
     secrets = _secrets(course)
     published = {path.name for path in folder.glob("assignments/*")}
@@ -289,7 +293,7 @@ def private_things(
 
 
 def _secrets(course: Course) -> dict[str, list[Secret]]:
-    """Return the secret texts for each unit's folder, and for all others under ""."""
+    """Return the secret text for each unit's folder; the key "" is for all others."""
     common = list(secret_checks(course))
     for unit in course.units:
         common += secret_texts(course, unit)
@@ -300,7 +304,7 @@ def _secrets(course: Course) -> dict[str, list[Secret]]:
 
 
 def hints_kept(course: Course) -> dict[str, str]:
-    """Map the hints that a class does not get, without spaces, to their names."""
+    """Map each hint that a class does not get, without spaces, to its name."""
     kept = {}
     for unit in course.units:
         tables = [feedback_table(course.root, one, unit.slug) for one in TRANSLATIONS]
@@ -320,7 +324,7 @@ def _hints(path: Path, kept: Mapping[str, str]) -> Iterator[str]:
 
 
 def _quoted(path: Path, secrets: Sequence[Secret]) -> Iterator[str]:
-    """Yield the answers and checks that a page for assistants quotes."""
+    """Yield the answers and checks that are quoted in a page for AI assistants."""
     if path.name in ASSISTANTS and not path.is_symlink():
         shown = "".join(path.read_text("utf-8", errors="replace").split())
         for secret in secrets:
@@ -337,14 +341,14 @@ def _unit_of(course: Course, name: str) -> str:
 
 
 def _source(name: str) -> str:
-    """Return the path at which the author can edit the file."""
+    """Return the path of the source file that the author can edit."""
     return re.sub(r"^docs/", "book/_build/html/", name)
 
 
 def _found(
     course: Course, path: Path, name: str, secrets: Sequence[Secret]
 ) -> Iterator[str]:
-    """Yield the reasons why a file must not become public."""
+    """Yield the reasons why a file must not be published."""
     if path.is_symlink():
         yield "is a link"
         return
@@ -361,7 +365,7 @@ def _found(
 
 
 def _found_inside(course: Course, text: str) -> Iterator[str]:
-    """Yield facts about persons or this machine in a text."""
+    """Yield data about persons or about this machine that a text contains."""
     for what, pattern in FOUND_INSIDE.items():
         if pattern.search(text):
             yield f"holds {what}"
@@ -380,7 +384,7 @@ def _lines(path: Path, text: str) -> list[str]:
 
 
 def _marks(name: str, text: str) -> Iterator[str]:
-    """Yield the answer markers and the master fields in a text."""
+    """Yield the answer markers and the fields of masters that a text contains."""
     if name.startswith("assignments/"):
         marks = {mark for mark in FORBIDDEN if mark in text}
     else:
@@ -402,7 +406,7 @@ def git(folder: Path, *arguments: str) -> str:
     """Run git in a folder, and return its output.
 
     Raises:
-        PublishError: if git fails, with git's own message.
+        PublishError: if git fails. The error contains git's own message.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     command = ["git", "-c", "core.quotePath=false", *arguments]

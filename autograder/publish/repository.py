@@ -29,10 +29,10 @@ NOBODY = (
 
 
 def start(course: Course, staged: Path, target: Path, self_study: bool = False) -> None:
-    """Create a new version in `staged` from the old one, without our files.
+    """Copy the old version to `staged`, but without the files that we write.
 
     Raises:
-        PublishError: if the target is refused.
+        PublishError: if publishing to the target is refused.
     """
     not_ours = [f":(exclude){name}" for name in KEPT]
     folders = (*FOLDERS, *((CHECKS, course.package) if self_study else ()))
@@ -47,7 +47,7 @@ def start(course: Course, staged: Path, target: Path, self_study: bool = False) 
 
 
 def add_own_words(staged: Path, target: Path) -> None:
-    """Append the instructor's part of the old README to the new one."""
+    """Append the instructor's part of the old README to the new README."""
     if (target / README).is_file():
         own = parts_of_readme((target / README).read_text(encoding="utf-8"))[1]
         with (staged / README).open("a", encoding="utf-8", newline="\n") as file:
@@ -67,7 +67,7 @@ def _remove_published(staged: Path, folders: Sequence[str]) -> None:
 
 
 def commit(staged: Path, words: str) -> str | None:
-    """Commit everything in `staged`, and return the commit, or None if unchanged."""
+    """Commit everything in `staged`; return the commit, or None if nothing changed."""
     git(staged, "add", "--all", "--force")
     if not git(staged, "status", "--porcelain"):
         return None
@@ -77,7 +77,7 @@ def commit(staged: Path, words: str) -> str | None:
 
 
 def swap(staged: Path, target: Path) -> None:
-    """Exchange `staged` and the target, so that `staged` then holds the old folder."""
+    """Exchange `staged` and the target; `staged` then contains the old folder."""
     if not target.exists() or not any(target.iterdir()):
         staged.replace(target)
     elif not _exchange(staged, target):
@@ -91,7 +91,7 @@ def swap(staged: Path, target: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step, and say whether this system can."""
+    """Exchange two folders in one step; return False if this system cannot do so."""
     try:
         rename = ctypes.CDLL(None, use_errno=True).renameat2
     except (AttributeError, OSError, TypeError):

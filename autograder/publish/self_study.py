@@ -18,7 +18,7 @@ from autograder.translations.feedback_catalogues import (
 CHECKS = "checks"  # the folder of these files in the published repository
 COMMAND = "check.py"
 AUTOGRADER = Path(__file__).resolve().parents[1]
-# The modules of `autograder` that a check needs. No others are published.
+# The modules of `autograder` that a check needs. No other modules are published.
 MODULES = {
     "": (
         *("__init__", "course", "explained_errors", "notebook_syntax", "phrases"),
@@ -56,10 +56,10 @@ MODULES = {
 def self_study_files(
     course: Course, units: Sequence[Unit], language: str
 ) -> dict[str, bytes]:
-    """Return the self-study files that no class may get.
+    """Return the additional files of the self-study edition.
 
-    They are the checks and answers of `units`, the code that runs the checks, and the
-    command.
+    These are the checks and answers of `units`, the code that runs the checks, and the
+    command. A class must not get them.
     """
     files = dict(_checks(course, units))
     template = Path(__file__).with_name("templates") / COMMAND
@@ -87,7 +87,7 @@ def _checks(course: Course, units: Sequence[Unit]) -> Iterator[tuple[str, bytes]
 
 
 def _of_course(course: Course, units: Sequence[Unit]) -> Iterator[Path]:
-    """Yield the course's own files that checks need, and the files of each unit."""
+    """Yield the course's own files that the checks need, and each unit's files."""
     yield course.root / "autograder" / "course.toml"
     for path in sorted(course.package_dir.rglob("*")):
         inside = path.relative_to(course.package_dir)

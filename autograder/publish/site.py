@@ -1,4 +1,4 @@
-"""Turn the built book into the students' site, without the withheld pages."""
+"""Convert the built book to the students' site, and remove withheld pages."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def hide_colab_links(site: Path, course: Course, units: Iterable[Unit]) -> None:
 
 
 def lead_to_notebooks(site: Path, language: str) -> None:
-    """Make a translation's pages link to the single published notebook of each unit."""
+    """Make a translation's pages link to the only published notebook of each unit."""
     for path in site.glob("*.html"):
         _rewrite(path, as_published(path.read_text(encoding="utf-8"), language))
 
 
 def as_published(text: str, language: str) -> str:
-    """Replace the paths of translated notebooks with those that students get."""
+    """Replace the paths of translated notebooks with the students' paths."""
     return text.replace(f"assignments/{language}/", "assignments/")
 
 
 def leave_guide_out(site: Path) -> None:
-    """Remove the pages for instructors, every link to them, and their pictures."""
+    """Remove the pages for instructors, all links to them, and their images."""
     for page in GUIDE:
         (site / f"{page}.html").unlink(missing_ok=True)
         for path in site.glob("*.html"):
@@ -59,7 +59,7 @@ def leave_guide_out(site: Path) -> None:
 
 
 def _links(page: str) -> Iterator[re.Pattern[str]]:
-    """Yield patterns for elements that link to a page. The last matches any link."""
+    """Yield patterns for elements that link to a page; the last matches any link."""
     target = rf'href="{page}\.html(#[^"]*)?"'
     yield re.compile(
         rf'<li class="toctree-l[^"]*"><a [^>]*{target}[^>]*>[^<]*</a></li>'
@@ -71,7 +71,7 @@ def _links(page: str) -> Iterator[re.Pattern[str]]:
 
 
 def _without_pages(script: str) -> str:
-    """Return the search index without the words of the pages for instructors.
+    """Return the search index without the pages for instructors.
 
     The other pages keep their numbers.
     """
@@ -96,7 +96,10 @@ def _without_pages(script: str) -> str:
 
 
 def _other(pages: int | list[int], gone: set[int]) -> int | list[int]:
-    """Return page numbers without those in `gone`. Sphinx writes one without a list."""
+    """Return the page numbers that are not in `gone`.
+
+    Sphinx writes a single number without a list.
+    """
     left = [pages] if isinstance(pages, int) else pages
     left = [page for page in left if page not in gone]
     return left[0] if len(left) == 1 else left

@@ -1,4 +1,4 @@
-"""Rebuild a submission: put the student's answers into the released notebook."""
+"""Rebuild a submission: copy the student's answers into the released notebook."""
 
 from autograder.repair.reading import Refused, SubmittedCell, read_submission
 from autograder.repair.rebuild import Repaired, rebuild

@@ -1,4 +1,4 @@
-"""Extract code from Markdown fences, with or without text around them."""
+"""Extract code from Markdown fences, which may have text around them."""
 
 import re
 from textwrap import dedent
@@ -9,9 +9,9 @@ FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 
 
 def unfenced(text: str) -> str:
-    """Return the code in a text's fences, or the text without fence marks.
+    """Return the code in a text's fences, or else the text without fence marks.
 
-    Code that is indented by four blanks counts too. Text without code stays unchanged.
+    Code that is indented by four spaces also counts. Text without code is unchanged.
     """
     lines = text.split("\n")
     without = [line for line in lines if not FENCE.match(line)]

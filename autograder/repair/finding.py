@@ -1,18 +1,18 @@
-"""Find the notebook in a submission, even if renamed, zipped or in a subfolder."""
+"""Find the notebook in a submission, even if it is renamed, zipped or in a folder."""
 
 from pathlib import Path
 
-MOST_OTHERS = 5  # other notebooks that are read, next to the unit's own
-# A browser may add an ending. JSON files are used only if nothing else is there.
+MOST_OTHERS = 5  # maximum number of other notebooks that are read
+# A browser may append a suffix. JSON files are used only if there is no other file.
 ENDINGS = (".ipynb", (".ipynb.txt", ".ipynb.json"), ".zip", ".json")
 
 
 def find_notebook(folder: Path, slug: str) -> Path:
     """Return the path of the notebook of unit `slug` in `folder`.
 
-    This is the notebook with the unit's name, or else the only notebook, or else the
-    only archive, also in a subfolder. If there is no unique file, the function returns
-    the expected path, and reading that path gives the reason.
+    This is the notebook with the unit's name. If it does not exist, it is the only
+    notebook, or else the only archive, including subfolders. If there is no unique
+    file, return the expected path. Reading that path then reports the reason.
     """
     expected = folder / f"{slug}.ipynb"
     if expected.is_file() or expected.is_symlink() or not folder.is_dir():
@@ -34,7 +34,8 @@ def find_notebook(folder: Path, slug: str) -> Path:
 def other_notebooks(path: Path) -> list[Path]:
     """Return the notebooks next to a unit's own, such as `04_attention-Copy1.ipynb`.
 
-    Only the newest are returned, with the newest first, because there may be thousands.
+    Because there may be thousands, only the most recent ones are returned, the most
+    recent first.
     """
     folder = path.parent
     if path.name.lower().endswith(".zip") or folder.is_symlink() or not folder.is_dir():

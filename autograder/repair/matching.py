@@ -17,14 +17,14 @@ MAX_JOINED = 6
 
 @dataclass
 class Match:
-    """The answer found for a slot.
+    """Hold the answer that was found for a slot.
 
     Attributes:
-        slot: the slot.
-        used: numbers of the submitted cells that were used or removed.
+        slot: the answer cell of the released notebook.
+        used: the numbers of the submitted cells that were used or removed.
         source: the answer, or None if nothing was found.
-        how: how it was found; "" if it was in its own cell.
-        doubtful: whether an instructor should look at it.
+        how: how the answer was found; "" if it was in its own cell.
+        doubtful: whether an instructor should check this match.
     """
 
     slot: Slot
@@ -34,7 +34,7 @@ class Match:
     doubtful: bool = False
 
     def pictures(self, cells: Sequence[SubmittedCell]) -> dict[str, Mapping[str, str]]:
-        """Return the pictures in the used cells; on a name clash, the first one."""
+        """Return the pictures in the used cells; if names are equal, keep the first."""
         found: dict[str, Mapping[str, str]] = {}
         for number in reversed(self.used):
             found |= cells[number].pictures
@@ -42,7 +42,7 @@ class Match:
 
 
 class Matcher:
-    """Match slots to submitted cells, each cell to at most one slot."""
+    """Match slots to submitted cells; each cell matches at most one slot."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Matcher:
         cells: Sequence[SubmittedCell],
         released: Sequence[NotebookNode],
     ):
-        """Set the `slots` of the `released` cells to find in the submitted cells."""
+        """Prepare to find the answers for `slots`, which are among `released`."""
         self.slots = slots
         names = Names(slots, released)
         self.cells = [names.believed(cell) for cell in cells]
@@ -61,7 +61,7 @@ class Matcher:
         self.claimed: set[int] = set()
 
     def match(self) -> list[Match]:
-        """Return a match for each slot, by name if possible, or else by place."""
+        """Return a match for each slot, by name or id if possible, else by position."""
         for find in (self._by_grade_id, self._by_cell_id, self._by_names):
             self._each(find)
         self._each(self._by_position)
@@ -102,7 +102,7 @@ class Matcher:
         return set(slot.names) <= set(top_names(as_code(cell)))
 
     def _by_position(self, slot: Slot) -> Match | None:
-        """Match the cells between the neighbours of the slot."""
+        """Find the answer among the cells between the slot's neighbours."""
         order = {s.grade_id: s.position for s in self.slots}
         placed = [
             (order[name], n) for name, m in self.matches.items() for n in m.used[:1]
@@ -130,14 +130,14 @@ class Matcher:
         return squeezed(cell.source) not in self.ours
 
     def _choose(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Choose among several cells, or join them."""
+        """Choose one of several cells, or join them."""
         if not found:
             return None
         choose = self._choose_code if slot.is_code else self._choose_text
         return choose(slot, found, how)
 
     def _choose_text(self, slot: Slot, found: list[int], how: str) -> Match:
-        """Join the texts, without those that are part of another."""
+        """Join the texts, but leave out texts that are part of another text."""
         written = [n for n in found if not slot.is_stub(self.cells[n].source)]
         parts = self._different(written or found[-1:])
         match = Match(slot, found, "\n\n".join(self.cells[n].source for n in parts))
@@ -164,7 +164,7 @@ class Matcher:
         ]
 
     def _choose_code(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Choose the last changed cell that defines all names."""
+        """Choose the last changed cell that defines all required names."""
         complete = [n for n in found if self._defines(slot, n)]
         if not complete:
             return self._joined(slot, found, how)
@@ -187,7 +187,7 @@ class Matcher:
         return bool(set(slot.names) & set(top_names(as_code(self.cells[number]))))
 
     def _of_kind(self, slot: Slot, numbers: Sequence[int]) -> list[str]:
-        """Describe the repairs to the cells that an answer was taken from."""
+        """Describe the repairs to the cells from which an answer was taken."""
         expected = "code" if slot.is_code else "markdown"
         cells = [self.cells[n] for n in numbers]
         kinds = dict.fromkeys(c.cell_type for c in cells if c.cell_type != expected)
@@ -199,7 +199,7 @@ class Matcher:
         return notes
 
     def _take_rest(self, match: Match, taken: int) -> bool:
-        """Add the cells after an answer that are code only as its continuation."""
+        """Add cells after an answer that are valid code only as its continuation."""
         number = taken + 1
         last = min(taken + MAX_JOINED, len(self.cells))
         while number < last and number not in self.claimed:
@@ -215,7 +215,7 @@ class Matcher:
         return number > taken + 1
 
     def _joined(self, slot: Slot, found: list[int], how: str) -> Match | None:
-        """Join a split cell with the cells after it."""
+        """Join the parts of an answer that the student split into several cells."""
         first = found[0]
         text = as_code(self.cells[first])
         for number in range(first + 1, min(first + MAX_JOINED, len(self.cells))):
@@ -239,7 +239,7 @@ class Matcher:
         return Match(slot, found[:1], source, how, not is_code)
 
     def _prefer_written(self, match: Match) -> None:
-        """Remove an unchanged answer cell if the student wrote the answer elsewhere."""
+        """Skip an unchanged answer cell if the student wrote the answer elsewhere."""
         slot = match.slot
         if not slot.is_code or match.source is None:
             return

@@ -10,10 +10,10 @@ from autograder.repair.slots import Slot, as_code, squeezed, top_names
 
 
 class Names:
-    """The released cells' names, for comparison with submitted cells."""
+    """Compare the names of submitted cells with those of the released cells."""
 
     def __init__(self, slots: Sequence[Slot], released: Sequence[NotebookNode]):
-        """Store the `released` cells, of which `slots` are filled in by students."""
+        """Store the `released` cells; `slots` are the cells that students fill in."""
         self.slots = {slot.grade_id: slot for slot in slots}
         self.ids = {cell.id: _grade_id(cell) for cell in released}
         answered = {slot.position for slot in slots}
@@ -22,7 +22,7 @@ class Names:
         self.kinds = {_grade_id(cell): cell.cell_type for cell in released}
 
     def believed(self, cell: SubmittedCell) -> SubmittedCell:
-        """Return a cell, without its name if this clearly belongs to another cell."""
+        """Return a cell, without its name if the name clearly belongs elsewhere."""
         if cell.grade_id is None or not self._is_wrong(cell, cell.grade_id):
             return cell
         return replace(cell, grade_id=None)

@@ -1,4 +1,4 @@
-"""Read a submitted file into plain cells, even if it is damaged, or refuse it."""
+"""Read a submitted file, even if it is damaged, into plain cells, or refuse it."""
 
 import io
 import json
@@ -21,22 +21,22 @@ CHUNK = 1 << 16
 LAST_RESORT = "latin-1"
 ENCODINGS = ("utf-8", "utf-16", LAST_RESORT)
 CONFLICT = re.compile(rb"^<{7} ", re.MULTILINE)
-MAX_PARTS = 1_000_000  # lists and objects in the file, a hundred bytes of memory each
+MAX_PARTS = 1_000_000  # lists and objects in the file; each takes about 100 bytes
 MAX_CODE = 1 << 20
 MAX_TEXT = 4 << 20
 MAX_LINES = 50_000
 MAX_PICTURES = 4 << 20  # characters per cell
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-MAX_ENTRIES = 10_000  # in a zip archive with one notebook
+MAX_ENTRIES = 10_000  # in a zip archive that contains one notebook
 END_OF_ARCHIVE, MARK_OF_ENTRY = b"PK\5\6", b"PK\1\2"
 LOCATOR_OF_ZIP64, END_OF_ZIP64 = b"PK\6\7", b"PK\6\6"
 ZIP64 = 76  # bytes at the end of a large archive
 INVISIBLE = re.compile("[\ufeff\u200b\u2060]")
 INDENTED = re.compile("^[ \t]*\xa0[ \t\xa0]*", re.MULTILINE)
-MAX_PROBLEM = 80  # characters of Python's own message
+MAX_PROBLEM = 80  # characters of an error message from Python
 BASE64 = re.compile(r"[A-Za-z0-9+/]+={0,2}")
-# Errors of `zipfile` for a damaged archive. NotImplementedError (unknown compression)
-# is a RuntimeError, and UnicodeDecodeError (a name) is a ValueError.
+# `zipfile` raises these for a damaged archive. NotImplementedError (unknown
+# compression) is a RuntimeError, and UnicodeDecodeError (a name) is a ValueError.
 BROKEN_ARCHIVE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -55,25 +55,25 @@ class Refused(Exception):
     """Report that a submission cannot be graded.
 
     Attributes:
-        reason: the reason, for a human.
+        reason: the reason as text.
     """
 
     def __init__(self, reason: str) -> None:
-        """Keep the reason."""
+        """Store the reason."""
         super().__init__(reason)
         self.reason = reason
 
 
 @dataclass(frozen=True)
 class SubmittedCell:
-    """The data used from a submitted cell; everything else in it is ignored.
+    """Hold those data of a submitted cell that are used; all others are ignored.
 
     Attributes:
         cell_type: "code", "markdown" or "raw".
-        source: its text.
-        grade_id: nbgrader's name for the cell, if it is still there.
+        source: the text of the cell.
+        grade_id: nbgrader's name for the cell, or None if it was lost.
         ids: the cell's ids from Jupyter and Colab.
-        pictures: the pictures in a text: name to MIME type to base64.
+        pictures: the attached pictures: for each name and MIME type, base64 data.
         had_invisible: whether invisible characters, which break code, were removed.
     """
 
@@ -89,16 +89,16 @@ def read_submission(path: Path) -> list[SubmittedCell]:
     """Read the cells of a submitted notebook.
 
     Raises:
-        Refused: if it is a link, too large, empty, incomplete or not a notebook.
+        Refused: if the file is a link, too large, empty, incomplete or not a notebook.
     """
     return read_content(_content(path))
 
 
 def read_content(content: bytes) -> list[SubmittedCell]:
-    """Read the cells of a notebook file, or of an archive with one in it.
+    """Read the cells of a notebook file, or of an archive with one notebook.
 
     Raises:
-        Refused: if it is empty, incomplete or not a notebook.
+        Refused: if the file is empty, incomplete or not a notebook.
     """
     if content[:4] == b"PK\x03\x04":
         content = _only_notebook(content)
@@ -129,10 +129,11 @@ def _content(path: Path) -> bytes:
 
 
 def count_of_entries(content: bytes) -> int:
-    """Return how many files a zip archive lists, without loading the list.
+    """Return how many files a zip archive contains, without loading their list.
 
-    The function counts the entry marks in the list at the archive's end, which it finds
-    as `zipfile` does. A file name can contain a mark too, so there may be fewer files.
+    The function finds the list at the end of the archive as `zipfile` does, and counts
+    the entry marks in it. A file name may also contain a mark, so the actual number of
+    files may be smaller.
     """
     end = len(content) - 22
     if content[end : end + 4] != END_OF_ARCHIVE or content[-2:] != b"\0\0":
@@ -148,7 +149,7 @@ def count_of_entries(content: bytes) -> int:
 
 
 def _only_notebook(content: bytes) -> bytes:
-    """Return the only notebook of a zip archive."""
+    """Return the only notebook in a zip archive."""
     if (count := count_of_entries(content)) > MAX_ENTRIES:
         raise Refused(
             Phrase("it is a zip archive of {count} files: hand in the notebook", count)
@@ -170,7 +171,7 @@ def _only_notebook(content: bytes) -> bytes:
 
 
 def _unpacked(archive: zipfile.ZipFile, notebook: zipfile.ZipInfo) -> bytes:
-    """Unpack one file with a limit that does not depend on the size in the archive."""
+    """Unpack one file; the limit does not trust the size stated in the archive."""
     if notebook.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused(Phrase("it is a zip archive of an uncommon kind"))
     if notebook.file_size > MAX_BYTES:
@@ -198,7 +199,7 @@ def _parse(content: bytes) -> dict[str, Any]:
             text = content.decode(encoding).strip("\0\ufeff \t\r\n")
             notebook = json.loads(text, strict=False)
         except (ValueError, RecursionError) as error:
-            problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's is the clearest
+            problem = problem or str(error)[:MAX_PROBLEM]  # UTF-8's message is clearest
             continue
         if not isinstance(notebook, dict):
             raise Refused(Phrase("it is a JSON file, but not a notebook"))
@@ -209,7 +210,7 @@ def _parse(content: bytes) -> dict[str, Any]:
 
 
 def _cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the raw cells of a notebook of format 3 or 4."""
+    """Return the raw cells of a notebook in format 3 or 4."""
     cells = notebook.get("cells")
     if cells is None:
         sheets = notebook.get("worksheets")
@@ -249,17 +250,17 @@ def _cell(raw: dict[str, Any]) -> SubmittedCell:
 
 
 def _without_invisible(source: str) -> str:
-    """Return code without zero-width characters, and with plain spaces as indentation.
+    """Remove zero-width characters from code, and indent it with plain spaces.
 
-    Text copied from a web page or a chat may contain them. Editors do not show them,
-    and Python refuses them.
+    Text that was copied from a web page or a chat may contain invisible characters.
+    Editors do not show them, but Python rejects them.
     """
     source = INVISIBLE.sub("", source)
     return INDENTED.sub(lambda blanks: blanks[0].replace("\xa0", " "), source)
 
 
 def _pictures(raw: Any) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the attached pictures that are small enough to show."""
+    """Yield the attached pictures that are small enough to display."""
     left = MAX_PICTURES
     for name, kinds in raw.items() if isinstance(raw, dict) else ():
         for kind, lines in kinds.items() if isinstance(kinds, dict) else ():
@@ -286,7 +287,7 @@ def _kind(raw: dict[str, Any]) -> str:
 
 
 def _refuse_too_much(cells: list[SubmittedCell]) -> None:
-    """Refuse abnormally large cells, which would keep the grader busy for minutes."""
+    """Refuse very large cells, which would keep the grader busy for minutes."""
     for kind, limit in (("code", MAX_CODE), ("markdown", MAX_TEXT)):
         size = sum(len(cell.source) for cell in cells if cell.cell_type == kind)
         if size > limit:

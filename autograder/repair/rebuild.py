@@ -1,4 +1,4 @@
-"""Put the student's answers into the released notebook."""
+"""Copy the student's answers into the released notebook."""
 
 import ast
 import copy
@@ -20,14 +20,14 @@ WRITTEN_ELSEWHERE = "# This answer is in another cell."
 
 @dataclass
 class Repaired:
-    """A submission on the released notebook.
+    """Hold a submission after it was copied into the released notebook.
 
     Attributes:
         notebook: the notebook for nbgrader and the checks.
-        notes: the changes to it, in words, one line each.
+        notes: descriptions of the changes, one line each.
         doubtful: the notes that an instructor should look at.
         unwritten: exercises without an answer.
-        missing: answer cells that are not in the submission.
+        missing: the names of answer cells that are not in the submission.
     """
 
     notebook: NotebookNode
@@ -38,10 +38,10 @@ class Repaired:
 
 
 def rebuild(unit: GradedUnit, cells: Sequence[SubmittedCell]) -> Repaired:
-    """Rebuild a submission of `unit` on the released notebook.
+    """Copy the answers of a submission into the released notebook of `unit`.
 
     Raises:
-        Refused: if it contains none of the unit's answers.
+        Refused: if the submission contains none of the unit's answers.
     """
     slots = [Slot(c, n) for n, c in enumerate(unit.released.cells) if _is_slot(c)]
     matches = Matcher(slots, cells, unit.released.cells).match()
@@ -62,7 +62,7 @@ def _is_slot(cell: NotebookNode) -> bool:
 
 
 class _Builder:
-    """Walk the released notebook and insert the student's parts."""
+    """Copy the student's parts into the released notebook, cell by cell."""
 
     def __init__(
         self, unit: GradedUnit, cells: Sequence[SubmittedCell], matches: list[Match]
@@ -126,7 +126,7 @@ class _Builder:
             self.repaired.doubtful.append(words)
 
     def _anchors(self) -> dict[int, int]:
-        """Map submitted cells to the places of the corresponding released cells."""
+        """Map submitted cells to the positions of the corresponding released cells."""
         anchors = {}
         for position, match in self.matches.items():
             for number in match.used:
@@ -142,7 +142,7 @@ class _Builder:
         return anchors
 
     def _released_without_answers(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the places of all other released cells, by name and by source."""
+        """Return the positions of all other released cells, by name and by source."""
         by_name: dict[str, int] = {}
         by_source: dict[str, int] = {}
         for position, cell in enumerate(self.unit.released.cells):
@@ -169,7 +169,7 @@ class _Builder:
         return extras
 
     def _own_part(self, number: int, position: int) -> str:
-        """Return the part of a changed released cell that counts: nothing, or code."""
+        """Return the code that counts in a changed released cell, or ""."""
         ours, theirs = self.unit.released.cells[position], self.cells[number]
         same = "".join(ours.source.split()) == "".join(theirs.source.split())
         if same or position in self.matches or theirs.cell_type != "code":
@@ -199,7 +199,7 @@ class _Builder:
                 self._note(Phrase("{name}: the check was changed; ours is used", name))
 
     def _unwritten(self) -> list[str]:
-        """Return the exercises without an answer in any cell."""
+        """Return the exercises for which no cell contains an answer."""
         return [
             match.slot.grade_id
             for match in self.matches.values()
@@ -210,7 +210,7 @@ class _Builder:
 
 
 def _extra(cell: SubmittedCell, source: str, number: int) -> NotebookNode:
-    """Return one of the student's own cells."""
+    """Return a notebook cell for one of the student's own cells."""
     if cell.cell_type == "code":
         return new_code_cell(source, id=f"extra-{number}")
     own = {"attachments": dict(cell.pictures)} if cell.pictures else {}

@@ -1,4 +1,4 @@
-"""The cells of a released notebook that a student fills in, and text comparison."""
+"""Represent the cells that students fill in, and compare texts."""
 
 import ast
 import functools
@@ -13,14 +13,14 @@ from autograder.repair.reading import SubmittedCell
 
 @dataclass
 class Slot:
-    """A cell of the released notebook that the student fills in."""
+    """Hold a cell of the released notebook that students fill in."""
 
     cell: NotebookNode
     position: int
 
     @property
     def grade_id(self) -> str:
-        """Return nbgrader's name of the cell."""
+        """Return nbgrader's name for the cell."""
         return self.cell.metadata.nbgrader.grade_id
 
     @property
@@ -34,7 +34,7 @@ class Slot:
         return top_names(self.cell.source) if self.is_code else []
 
     def is_stub(self, source: str) -> bool:
-        """Return whether a text is unchanged from the release."""
+        """Return whether a text is the same as in the released cell."""
         return squeezed(source) == squeezed(self.cell.source)
 
 
@@ -52,12 +52,12 @@ def _top_names(source: str) -> tuple[str, ...]:
 
 
 def squeezed(source: str) -> str:
-    """Return a text without blanks, for comparison."""
+    """Return a text without whitespace, for comparison."""
     return "".join(source.split())
 
 
 def as_code(cell: SubmittedCell) -> str:
-    """Return a cell's text as code, taken from Markdown fences if there are any."""
+    """Return a cell's text as code; if it is in Markdown fences, remove them."""
     if cell.cell_type == "code" and parse_cell(cell.source) is not None:
         return cell.source
     return unfenced(cell.source)

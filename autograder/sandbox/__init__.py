@@ -1,15 +1,17 @@
-"""Run a student's code in a sandbox; a check drives it without seeing its objects.
+"""Run a student's code in a sandbox, and let checks call it from another process.
 
 On the grader's side, `submission_proxy` is the `student` that a check calls, and
-`handles` refer to objects that stay in the sandbox. `submission_runner` runs cells in
-child processes, and `in_process` runs our own answers in this process. `prestart`
-starts this process's pre-warmed parent, `parent_process` starts it within `bubblewrap`,
-and `fork_server_client` sends it orders over its `control_channel` and gets children
-from it.
+`handles` contains its references to objects that stay in the sandbox.
+`submission_runner` runs cells in child processes, and `in_process` runs our own answers
+in this process. The pre-warmed parent is a process that imports torch once and then
+forks the children. `prestart` begins to start it early, `parent_process` starts it
+within `bubblewrap`, and `fork_server_client` sends it orders over the
+`control_channel`.
 
-The code inside the sandbox is `student_side`, which is loaded by its path.
-`fork_server` forks a locked-up child, in which `submission_server` runs the cells and
-answers the requests of a check. Both sides share `messages` and `values`.
+The package `student_side` contains the code that runs inside the sandbox. It is loaded
+by its path. Its `fork_server` forks an isolated child, in which `submission_server`
+runs the cells and answers the requests of a check. Both sides share `messages` and
+`values`.
 """
 
 from importlib import import_module
@@ -36,7 +38,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a class on first use, because a parent starts before torch is imported.
+    """Import a class on first use, so that a parent can start before torch is imported.
 
     Raises:
         AttributeError: if there is no such class.

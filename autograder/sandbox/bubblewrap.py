@@ -1,8 +1,8 @@
 """Build the bubblewrap sandbox in which the pre-warmed parent runs.
 
-Root starts a "root" sandbox and any other user a "user" sandbox, both with bubblewrap.
-"account" is for containers without bubblewrap, where root gives each child its own
-account and removes the network. "none" means no sandbox.
+There are four kinds of sandbox. Root uses "root" and any other user uses "user", both
+with bubblewrap. The kind "account" is for containers without bubblewrap: root gives
+each child its own user account and removes the network. "none" means no sandbox.
 """
 
 import functools
@@ -17,7 +17,7 @@ from pathlib import Path
 AUTOGRADER = Path(__file__).resolve().parents[1]
 CHILD = AUTOGRADER / "sandbox" / "student_side"
 FOLDER = "/student"
-SCRATCH = "/scratch"  # the parent's home; each child gets its own empty one
+SCRATCH = "/scratch"  # the parent's home; each child mounts its own empty folder here
 READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32")
 ETC = ("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/ssl/certs")
 ROOT_RIGHTS = (
@@ -25,7 +25,7 @@ ROOT_RIGHTS = (
     *("CAP_NET_ADMIN", "CAP_SYS_RESOURCE", "CAP_CHOWN", "CAP_DAC_OVERRIDE"),
 )
 
-SYS_NICE = 23  # a capability: the parent lowers the priority of a child's processes
+SYS_NICE = 23  # the capability with which the parent lowers the priority of processes
 
 NO_SANDBOX = (
     "bubblewrap (bwrap) does not work here, so a submission can read your files, use "
@@ -41,9 +41,9 @@ def python_roots() -> list[Path]:
 
 
 def hidden_places() -> list[Path]:
-    """Return the private packages in places that a child can read.
+    """Return the folders of private packages that a child could otherwise read.
 
-    There are some if the course was installed as a copy among the other packages.
+    The list is not empty if the course was installed as a copy in site-packages.
     """
     seen = [*python_roots(), *map(Path, READ_ONLY)]
     private = [AUTOGRADER, _package("transformer")]
@@ -66,8 +66,8 @@ def sandbox_command(kind: str) -> list[str]:
     """Return the bubblewrap command that precedes the parent's own command.
 
     Args:
-        kind: "user" makes a user namespace. "root" makes none and keeps the rights that
-            the parent needs to lock up its children.
+        kind: "user" makes a user namespace. "root" makes none and keeps the
+            capabilities that the parent needs to isolate its children.
     """
     command = ["bwrap", "--die-with-parent", "--new-session", "--clearenv"]
     if kind == "user":
@@ -83,7 +83,7 @@ def sandbox_command(kind: str) -> list[str]:
         elif Path(path).exists():
             command += ["--ro-bind", path, path]
     command += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    command += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapping it shares memory
+    command += ["--dev-bind", "/dev/null", "/dev/zero"]  # /dev/zero would share memory
     for root in python_roots():
         for folder in reversed(root.parents[:-1]):
             command += ["--perms", "0755", "--dir", str(folder)]
@@ -95,12 +95,12 @@ def sandbox_command(kind: str) -> list[str]:
     command += ["--tmpfs", SCRATCH, "--tmpfs", FOLDER]  # a child mounts its own here
     command += ["--ro-bind", str(CHILD), "/grader", "--chdir", "/"]
     if any(Path("/tmp") in root.parents for root in python_roots()):
-        command += ["--remount-ro", "/tmp"]  # here no child can have an empty /tmp
+        command += ["--remount-ro", "/tmp"]  # then no child can have an empty /tmp
     return [*command, "--remount-ro", "/", "--remount-ro", "/dev"]
 
 
 def _other_rights() -> list[str]:
-    """Return the optional rights that root has here; a container may lack some."""
+    """Return the optional capabilities that root has here; containers may lack some."""
     words = Path("/proc/self/status").read_text().partition("CapEff:")[2].split()
     return ["CAP_SYS_NICE"] if int(words[0], 16) >> SYS_NICE & 1 else []
 
@@ -108,8 +108,9 @@ def _other_rights() -> list[str]:
 def kind_in_a_container() -> str:
     """Return the kind of sandbox that works here, including "account".
 
-    Use "account" for one submission at a time only, because another grader could use
-    the same account. An account cannot run a Python that is in root's own folder.
+    Use "account" for only one submission at a time, because another grader could use
+    the same account. "account" needs a Python that every user may run, not one in
+    root's home folder.
     """
     if sandbox_kind() != "none":
         return sandbox_kind()

@@ -1,4 +1,4 @@
-"""The grader's own objects that student code may call, and the limits on calls."""
+"""Let student code call objects of the grader, and limit these calls."""
 
 import math
 from collections.abc import Callable
@@ -8,15 +8,15 @@ from autograder.checking.expect import Callback
 from autograder.sandbox.student_side.messages import Message, ProtocolError
 from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 
-# Correct answers send at most 2 kB in a question and 100 kB in all, and a product of
-# two tensors has at most 20,000 numbers.
+# Correct answers send at most 2 kB per call and 100 kB in total, and a product of two
+# tensors has at most 20,000 numbers.
 MAX_QUESTION = 1 << 20  # bytes
-MAX_QUESTIONS = 16 << 20  # bytes, per exercise: an object may keep its inputs
-MAX_PRODUCT = 1 << 22  # numbers, after two tensors of a question are broadcast
+MAX_QUESTIONS = 16 << 20  # bytes per exercise, because an object may keep its inputs
+MAX_PRODUCT = 1 << 22  # numbers, after two tensors of one call are broadcast
 
 
 class Callbacks:
-    """The objects that the checks of an exercise have passed to the student's code."""
+    """The grader's objects that an exercise's checks passed to the student's code."""
 
     def __init__(self) -> None:
         """Start without objects."""
@@ -24,24 +24,24 @@ class Callbacks:
         self._asked = 0
 
     def __getitem__(self, key: int) -> Callback:
-        """Return an object by its number on the student's side.
+        """Return the object with the number that the student's side uses for it.
 
         Raises:
-            ProtocolError: if there is none.
+            ProtocolError: if no object has this number.
         """
         if not 0 <= key < len(self._callbacks):
             raise ProtocolError("a callback that was not handed over")
         return self._callbacks[key]
 
     def forget(self) -> None:
-        """Forget the previous check's objects; its questions still count."""
+        """Forget the previous check's objects, but keep counting the bytes sent."""
         self._callbacks.clear()
 
     def refer(self, value: Any) -> Reference:
-        """Return a reference to a callable or a `Callback` for the student's side.
+        """Return a reference that lets the student's side call `value`.
 
         Raises:
-            TypeError: if it is neither.
+            TypeError: if `value` is neither callable nor a `Callback`.
         """
         if not isinstance(value, Callback) and not callable(value):
             raise TypeError(f"a {type(value).__name__} cannot be handed to a student")
@@ -54,7 +54,7 @@ class Callbacks:
         return Reference("callback", key, details)
 
     def _key_of(self, callback: Callback) -> int:
-        """Return the number of a callback; one object always has the same number."""
+        """Return a callback's number, which is always the same for the same object."""
         for key, known in enumerate(self._callbacks):
             if known.target is callback.target:
                 return key
@@ -67,11 +67,11 @@ class Callbacks:
         refer: Callable[[Any], Reference],
         resolve: Callable[[Reference], Any],
     ) -> Message:
-        """Answer one call by the student's code to one of the objects.
+        """Answer one call that the student's code makes to one of the objects.
 
         Raises:
-            ProtocolError: if it sends too much, or uses an object that was not passed
-                to it.
+            ProtocolError: if the student's code sends too much data, or calls an object
+                that was not passed to it.
         """
         size = max(question.size, len(question.blob))
         self._asked += size

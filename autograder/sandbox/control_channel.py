@@ -1,4 +1,4 @@
-"""The channel to a pre-warmed parent, for orders and for the parent's reports."""
+"""Send orders to a pre-warmed parent and receive its reports."""
 
 import socket
 import time
@@ -14,29 +14,30 @@ from autograder.sandbox.student_side.messages import (
     ProtocolError,
 )
 
-START_SECONDS = 180  # it takes 3 unless the machine is busy
+START_SECONDS = 180  # a start takes 3 s unless the machine is busy
 ORDER_SECONDS = 20
 
 
 class NoParent(Exception):
-    """Report that the pre-warmed parent did not start or is gone.
+    """Report that the pre-warmed parent did not start or has ended.
 
     Attributes:
-        reason: the reason in words.
+        reason: the reason as text.
     """
 
     def __init__(self, reason: str) -> None:
-        """Keep the reason."""
+        """Store the reason."""
         super().__init__(reason)
         self.reason = reason
 
 
 @dataclass
 class ControlChannel:
-    """The channel to a parent or its copy; it can be passed to another process.
+    """The channel to a parent or to its copy; another process can receive it.
 
     Attributes:
-        control: the socket for orders; the parent ends when every holder has closed it.
+        control: the socket for orders. The parent ends when every process that has this
+            socket has closed it.
         sandbox: the kind of sandbox around the parent; see `bubblewrap.py`.
         kit: the label of the kit that the parent has imported, or an empty string.
     """
@@ -62,7 +63,7 @@ class ControlChannel:
             NoParent: if the parent is gone or does not report in time.
         """
         channel = Channel(self.control)
-        is_long = order["do"] == "import"  # it may import whole libraries
+        is_long = order["do"] == "import"  # an import may load whole libraries
         deadline = time.monotonic() + (START_SECONDS if is_long else ORDER_SECONDS)
         message = Message(order, contents or bytearray(), 0, list(descriptors))
         try:
@@ -74,7 +75,7 @@ class ControlChannel:
             ) from error
 
     def wait_for_first_report(self) -> None:
-        """Wait until a parent that was just started reports that it takes orders.
+        """Wait until a newly started parent reports that it accepts orders.
 
         Raises:
             NoParent: if it ends first, or does not report in time.

@@ -1,4 +1,4 @@
-"""Turn the report of a student's error into one line that the student can use."""
+"""Turn a report on a student's error into one line that helps the student."""
 
 import re
 import unicodedata
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from autograder.checking.failures import StudentError
 
 MAX_WORDS = 600
-CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # Unicode categories; some reverse the line
-EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython removes them from a cell
+CONTROLS = ("Cc", "Cf", "Cs", "Co", "Cn")  # Unicode categories; some reverse the text
+EMPTY_LINES = re.compile(r"\A(?:[ \t]*\n)+")  # IPython removes these lines from a cell
 MAX_MESSAGE = 240
 MOST_SIZES = 8  # numbers in a message, enough for two shapes
 NUMBER = re.compile(r"\d+")
@@ -31,7 +31,7 @@ def clean(text: Any, limit: int = MAX_WORDS) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Replace control characters by blanks and keep the lines."""
+    """Replace control characters with spaces, but keep line breaks."""
     return "".join(
         " " if unicodedata.category(one) in CONTROLS and one != "\n" else one
         for one in text
@@ -44,10 +44,10 @@ def student_error(
     cells: Sequence[str] = (),
     stopped: Mapping[int, Any] | None = None,
 ) -> "StudentError":
-    """Describe an error in the student's own code, with its line.
+    """Describe an error in the student's own code, and quote the line that raised it.
 
-    The line is copied from `cells`, the submitted notebook. `stopped` maps a cell's
-    number to the line in which it raised.
+    The line is copied from `cells`, the submitted notebook. `stopped` maps the number
+    of each cell that raised to the line that raised.
     """
     from autograder.checking.failures import StudentError  # collecting needs no checks
 
@@ -79,7 +79,7 @@ def student_error(
 
 
 def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) -> str:
-    """Name the statement that stopped the cell before it defined a name."""
+    """Name the statement that stopped a cell before the cell defined a name."""
     for number in sorted(stopped, reverse=True):
         report = {"cell": number, "line": stopped[number]}
         code = _line_of(report, cells)
@@ -101,7 +101,7 @@ def _why_missing(name: str, cells: Sequence[str], stopped: Mapping[int, Any]) ->
 
 
 def _cause(message: str) -> str:
-    """Return the sentence that a notebook shows above such an error, or ""."""
+    """Return the notebook's explanation of this error message, or an empty string."""
     found = cause_of(message)
     if found is None:
         return ""
@@ -112,8 +112,8 @@ def _cause(message: str) -> str:
 def without_values(text: Any, limit: int) -> str:
     """Return clean text without values, because an error could show the inputs.
 
-    A few short whole numbers stay, because they are sizes. Long numbers and text that
-    looks like a code are removed.
+    A few short integers stay, because they are sizes. Long numbers and text that looks
+    like a code are removed.
     """
     left = MOST_SIZES
 
@@ -127,7 +127,7 @@ def without_values(text: Any, limit: int) -> str:
 
 
 def _line_of(report: dict[str, Any], cells: Sequence[str]) -> str:
-    """Return the notebook's line that a report points to, or an empty string."""
+    """Return the line of the notebook that a report refers to, or an empty string."""
     cell, line = report.get("cell"), report.get("line")
     if type(cell) is not int or type(line) is not int or not 0 <= cell < len(cells):
         return ""

@@ -1,4 +1,4 @@
-"""The grader's client of the pre-warmed parent: import a kit, and fork children."""
+"""Control the pre-warmed parent from the grader: import a kit and fork children."""
 
 import os
 import shutil
@@ -22,10 +22,11 @@ from autograder.sandbox.uid_leases import FIRST_IN_A_SANDBOX, USERS, UidLease
 
 @dataclass
 class Child:
-    """A forked child: its channel, its process number and its folder if not sandboxed.
+    """A forked child: its channel, its process number, and its folder if not sandboxed.
 
-    If the child has its own account, the account is kept until the child has ended.
-    After its end, `waited` is the time in seconds for which it waited for a processor.
+    If the child has its own account, the account stays reserved until the child has
+    ended. After that, `waited` is the time in seconds that the child spent waiting for
+    a processor.
     """
 
     channel: Channel
@@ -39,11 +40,12 @@ class ForkServerClient:
     """One pre-warmed parent, which can have several children at a time."""
 
     def __init__(self, line: ControlChannel, process: ParentProcess | None = None):
-        """Use the parent at the end of `line`.
+        """Use the parent to which `line` is connected.
 
         Args:
             line: the channel for orders.
-            process: the parent's process if this process started it; None for a copy.
+            process: the parent's process if this process started it, or None for a copy
+                of a parent.
         """
         self._line = line
         self._process = process
@@ -66,10 +68,10 @@ class ForkServerClient:
         return self._line.is_protected
 
     def wait_until_ready(self) -> None:
-        """Wait until the parent has finished its imports and takes orders.
+        """Wait until the parent has finished its imports and accepts orders.
 
         Raises:
-            NoParent: if it does not come up.
+            NoParent: if it does not start.
         """
         if self._process is None:
             return
@@ -83,10 +85,10 @@ class ForkServerClient:
             ) from error
 
     def restart(self) -> None:
-        """Start a new process if the old one was lost, or hangs.
+        """End the parent and start a new one, for example because the old one hangs.
 
         Raises:
-            NoParent: if it does not come up.
+            NoParent: if it does not start.
         """
         self.close()
         self._process = ParentProcess(self.sandbox)
@@ -94,15 +96,15 @@ class ForkServerClient:
         self.wait_until_ready()
 
     def warm(self, kit: WarmKit) -> None:
-        """Import a kit and its dependencies once for all children that get its files.
+        """Import a kit and its dependencies once for all children that use the kit.
 
         Without a sandbox, each child has its own folder and imports the kit's own
-        modules itself. A parent that has imported another kit is restarted, because a
-        later unit's kit contains the answers of earlier units, and code could find
-        those imported modules.
+        modules itself. If the parent has imported another kit, restart it, because a
+        later unit's kit contains the answers to earlier units, and a student's code
+        could find the imported modules.
 
         Raises:
-            NoParent: if the parent is gone or does not come up.
+            NoParent: if the parent has ended or does not start.
         """
         self._hold_no_other(kit.label)
         order: dict[str, Any] = {"do": "import", "modules": kit.foreign}
@@ -121,7 +123,7 @@ class ForkServerClient:
         channel is closed.
 
         Raises:
-            NoParent: if the parent is gone or cannot fork.
+            NoParent: if the parent has ended or cannot fork.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -133,12 +135,12 @@ class ForkServerClient:
         return ControlChannel(ours, self.sandbox, self.kit)
 
     def fork(self, limits: Limits, kit: str = "") -> Child:
-        """Return a new child for the kit with the label `kit`.
+        """Fork and return a new child for the kit with the label `kit`.
 
-        The child contains no other kit.
+        If the parent has imported another kit, the parent is restarted first.
 
         Raises:
-            NoParent: if the parent is gone or cannot fork.
+            NoParent: if the parent has ended or cannot fork.
         """
         self._hold_no_other(kit)
         self._last_key += 1
@@ -157,17 +159,20 @@ class ForkServerClient:
         return Child(Channel(ours, frames), self._last_key, folder, account)
 
     def note_fork(self, child: Child, forks: bool = True) -> None:
-        """Tell the parent whether a child now forks itself and waits for its forks.
+        """Tell the parent whether a child forks itself and waits for these forks.
 
         Raises:
-            NoParent: if the parent is gone.
+            NoParent: if the parent has ended.
         """
         self._order({"do": "forked", "key": child.key, "forks": forks})
 
     def end(self, child: Child, patience: float = 0.0) -> int | None:
-        """Kill a child and its processes, and return the status if it had ended before.
+        """Kill a child and its processes.
 
         A child that has closed its channel gets `patience` seconds to end by itself.
+
+        Returns:
+            The exit status if the child had ended before it was killed, otherwise None.
         """
         child.channel.close()
         order = {"do": "end", "key": child.key, "patience": patience}
@@ -194,10 +199,10 @@ class ForkServerClient:
 
     def _folder_of_child(self) -> str:
         try:
-            if self.sandbox == "account":  # children may enter it, not list it
+            if self.sandbox == "account":  # children may enter but not list it
                 os.chmod(self._home.folder, 0o711)
             return tempfile.mkdtemp(dir=self._home.folder)
-        except FileNotFoundError as error:  # it ended with the parent
+        except FileNotFoundError as error:  # it was removed with the parent
             raise NoParent(Phrase("the pre-warmed parent is gone")) from error
 
     def _account(self) -> UidLease | None:
@@ -243,7 +248,7 @@ def start_parent(sandbox: str | None = None, wait: bool = True) -> ForkServerCli
     it.
 
     Raises:
-        NoParent: if it does not come up.
+        NoParent: if it does not start.
     """
     kind = sandbox or sandbox_kind()
     process = ParentProcess(kind)

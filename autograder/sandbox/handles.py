@@ -1,4 +1,4 @@
-"""A check's references to names and objects on the student's side."""
+"""Refer from a check to names and objects on the student's side."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Gradients:
 
 
 class Name:
-    """A name in the student's notebook, which is looked up at each call."""
+    """A name in the student's notebook; each call looks it up again."""
 
     def __init__(self, student: Owner, reference: Reference):
         """Refer to `reference` on the student's side."""
@@ -41,7 +41,7 @@ class Name:
         self._reference = reference
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call it with values that are sent to the student's side."""
+        """Call the named object with values that are sent to the student's side."""
         return self._student._request(
             "call", target=self, args=args, kwargs=kwargs, about=self
         )
@@ -91,8 +91,8 @@ class Handle(Name):
         """Return the shape of each parameter of a module.
 
         Raises:
-            StudentGone: if the values are not shapes, or are too large for the grader
-                to draw.
+            StudentGone: if the values are not shapes, or if the grader could not draw
+                random values for shapes of this size.
         """
         shapes = self._student._request("parameters_by_name", target=self, about=self)
         if not _are_shapes(shapes):

@@ -1,4 +1,4 @@
-"""Run trusted cells in this process; use it only for our own variants and tests."""
+"""Run trusted cells in this process; use it only for our own variants and for tests."""
 
 import __future__
 
@@ -23,7 +23,7 @@ class NeverReturns(BaseException):
 
 
 class LocalStudent(SubmissionProxy):
-    """Drive trusted code in this process, with the same replies as from a child."""
+    """Run trusted code in this process; the replies are the same as from a child."""
 
     def __init__(
         self,
@@ -51,15 +51,15 @@ class LocalStudent(SubmissionProxy):
         yield self
 
     def still_there(self) -> None:
-        """Return None, because `fresh` already yields the only student."""
+        """Return None, because `fresh` always yields the same student."""
 
     def up_to_check(self, exercise: str) -> None:
-        """Return None, because no later cell of ours overwrites an answer."""
+        """Return None, because no later cell of our own code overwrites an answer."""
 
     def with_reference_answers(
         self, exercise: str
     ) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return a student with the course's earlier answers; None if none exist."""
+        """Return a student that uses the course's earlier answers, or None."""
         cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         if cells is None:
             return None
@@ -70,7 +70,7 @@ class LocalStudent(SubmissionProxy):
 class LocalTransport:
     """Answer requests in this process.
 
-    While `gone` is set, it says why there are no more answers.
+    If `gone` is set, requests are no longer answered, and it gives the reason.
     """
 
     def __init__(self, namespace: dict[str, Any], device: str = "cpu"):
@@ -80,7 +80,7 @@ class LocalTransport:
         self.gone: str | None = None
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Dispatch one request and set `gone` if the variant never returns."""
+        """Answer a request, and set `gone` if the variant simulates an endless call."""
         if self.gone:
             raise StudentGone(self.gone)
         self._answer = answer

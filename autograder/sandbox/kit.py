@@ -1,4 +1,4 @@
-"""Read the kit in a notebook's folder, and list the imports of both."""
+"""Read the kit in a notebook's folder, and list the imports of kit and notebook."""
 
 import ast
 import functools
@@ -20,9 +20,9 @@ class WarmKit:
     """A kit that the pre-warmed parent imports once for all children.
 
     Attributes:
-        label: the same for the same files; see `label_of`.
-        files: the kit's modules, by their names in the working folder.
-        foreign: the imports of the kit and the notebook from outside the kit.
+        label: a hash of all files; see `label_of`.
+        files: the contents of the kit's modules, by their paths in the working folder.
+        foreign: the modules outside the kit that the kit and the notebook import.
         own: the kit's own modules that the notebook imports.
     """
 
@@ -33,7 +33,7 @@ class WarmKit:
 
 
 def label_of(files: Mapping[str, bytes]) -> str:
-    """Return a label that is the same for the same files."""
+    """Return a hash of the names and contents of the files."""
     digest = hashlib.sha256()
     for name, content in sorted(files.items()):
         digest.update(f"{len(name)} {name} {len(content)} ".encode())
@@ -42,7 +42,7 @@ def label_of(files: Mapping[str, bytes]) -> str:
 
 
 def warm_kit(folder: Path, cells: list[str], files: dict[str, bytes]) -> WarmKit:
-    """Return the kit that the parent imports for a released folder and notebook."""
+    """Return the kit that the parent imports, from a released folder and notebook."""
     code = {k: v for k, v in files.items() if k.endswith((".py", ".pyc"))}
     foreign, own = foreign_imports(folder, cells), kit_imports(folder, cells)
     return WarmKit(label_of(files), code, foreign, own)
@@ -100,9 +100,10 @@ def _tag() -> str:
 
 
 def foreign_imports(folder: Path, cells: list[str]) -> list[str]:
-    """Return the imports of a kit and a released notebook from outside the kit.
+    """Return the modules outside the kit that the kit or a released notebook imports.
 
-    Imports inside a function are left to the children that call the function.
+    Imports inside a function are not included; a child that calls the function imports
+    them.
     """
     own = {path.name.partition(".")[0] for path in folder.iterdir()}
     sources = [p.read_text(encoding="utf-8") for p in folder.rglob("*.py")]

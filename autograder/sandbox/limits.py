@@ -1,4 +1,4 @@
-"""Limits of a submission (time, memory, output), and the device on which it runs."""
+"""Define the limits of a submission (time, memory, output) and the device it uses."""
 
 import os
 from dataclasses import dataclass, replace
@@ -10,10 +10,11 @@ MOST_PATIENCE = 4.0
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one submission, in wall-clock seconds except for `grader_seconds`.
+    """The limits of one submission.
 
     Attributes:
-        cell_seconds: the limit for one cell.
+        cell_seconds: the limit for one cell. All times except `grader_seconds` are
+            wall-clock time.
         exercise_seconds: the limit for all calls by one exercise's checks.
         submission_seconds: the limit for the whole submission.
         memory_bytes: private memory of each process.
@@ -45,8 +46,8 @@ class Limits:
     def on_this_machine(self) -> "Limits":
         """Return limits with more time if the machine is overloaded.
 
-        The limits count wall-clock time, and correct code needs more of it on an
-        overloaded machine. They are rounded to one decimal because students see them.
+        The limits count wall-clock time, and correct code takes longer on an overloaded
+        machine. They are rounded to one decimal because students see them.
         """
         patience = crowding()
         return replace(
@@ -68,7 +69,7 @@ class Limits:
 
 
 def crowding() -> float:
-    """Return the factor, from 1 to 4, by which this machine is slower at the moment."""
+    """Return a factor from 1 to 4: how much slower than usual the machine is now."""
     try:
         waiting = os.getloadavg()[0]
     except (OSError, AttributeError):  # Windows has no load average

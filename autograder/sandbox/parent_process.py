@@ -27,7 +27,7 @@ class LockedTempDir(NamedTuple):
     lock: FileLock
 
     def said(self) -> str:
-        """Return the end of the process's standard error."""
+        """Return the last 2,000 characters of the process's standard error."""
         try:
             return Path(self.folder, SAID).read_text(errors="replace")[-2000:]
         except OSError:
@@ -84,7 +84,7 @@ class ParentProcess:
             )
 
     def wait_until_ready(self) -> None:
-        """Wait until the process has finished its imports and takes orders.
+        """Wait until the process has finished its imports and accepts orders.
 
         Raises:
             NoParent: if it ends first, or is not ready in time.
@@ -99,7 +99,7 @@ class ParentProcess:
         self._is_ready = True
 
     def end(self) -> None:
-        """Wait for the process to end after its channel was closed.
+        """Wait for the process to end; call this after its channel was closed.
 
         A process that is still starting ends once it has started, and this method does
         not wait for it. Killing bubblewrap while it builds the sandbox would leave a

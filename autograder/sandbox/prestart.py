@@ -1,7 +1,7 @@
-"""This process's only pre-warmed parent, started during the other imports.
+"""Start this process's only pre-warmed parent while the other imports still run.
 
-This module imports neither torch nor nbgrader, because the parent starts slowly and
-should start before them.
+This module imports neither torch nor nbgrader, because these imports are slow, and the
+parent should start before them.
 """
 
 import atexit
@@ -29,7 +29,7 @@ _held: list[ForkServerClient] = []
 
 
 def begin(sandbox: str | None = None) -> None:
-    """Begin to start this process's pre-warmed parent, without waiting for it.
+    """Begin to start this process's pre-warmed parent, and do not wait for it.
 
     The parent runs in the given kind of sandbox, by default the best one available.
     """
@@ -38,7 +38,7 @@ def begin(sandbox: str | None = None) -> None:
 
 
 def own_parent() -> ForkServerClient:
-    """Return this process's pre-warmed parent, which ends with this process.
+    """Return this process's pre-warmed parent, which ends when this process ends.
 
     Raises:
         NoParent: if it does not start; the next call tries again.
@@ -53,7 +53,7 @@ def own_parent() -> ForkServerClient:
 
 
 def take_over(line: ControlChannel) -> None:
-    """Use the parent's copy at the end of `line` as this process's parent."""
+    """Use the parent's copy that is connected to `line` as this process's parent."""
     end()
     _held.append(ForkServerClient(line))
 
@@ -77,7 +77,7 @@ def processes() -> "ForkServerContext | SpawnContext":
 
 
 def prepare() -> None:
-    """Begin to start the processes that workers need, without waiting for them.
+    """Begin to start the processes that workers need, and do not wait for them.
 
     These are the pre-warmed parent and the process from which workers are forked. If
     one does not start here, a later call starts it, or reports why it cannot.
@@ -91,7 +91,7 @@ def prepare() -> None:
 
 @contextlib.contextmanager
 def _out_of_reach_of_ctrl_c() -> Iterator[None]:
-    """Protect processes started inside from Ctrl-C; they end with this process."""
+    """Protect processes that start in this context from Ctrl-C."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -103,10 +103,10 @@ def _out_of_reach_of_ctrl_c() -> Iterator[None]:
 
 
 def prepare_for(root: Path) -> None:
-    """Begin to start the processes that the class in `root` will probably need.
+    """Begin to start the processes if the class in `root` will probably need them.
 
-    The class's settings are not read yet, and they may name another folder for the
-    submissions.
+    This is a guess, because the settings, which may name another folder for the
+    submissions, are not read yet.
     """
     if any(path.is_dir() for path in root.glob("submitted/*/*")):
         prepare()

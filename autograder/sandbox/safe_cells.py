@@ -9,9 +9,9 @@ from typing import Any
 from autograder.sandbox.error_words import clean
 
 LONGEST = 200
-SIGNS = "=+@＝＋－＠-"  # Chinese, Japanese and Korean spreadsheets accept wide signs
+SIGNS = "=+@＝＋－＠-"  # some East Asian spreadsheets accept full-width signs
 FORMULA = (*SIGNS, "\t", "\r")
-# In many European languages, a spreadsheet splits a line at each semicolon.
+# In many European locales, spreadsheets start a new cell at each semicolon.
 IN_NEXT_CELL = re.compile(rf"(;\s*)(?=[{SIGNS}])")
 QUOTED_THERE = re.compile(rf"(;\s*)'(?=[{SIGNS}])")
 

@@ -1,7 +1,8 @@
-"""Clean a student's HTML, so that a page can show it and the HTML can do nothing else.
+"""Clean a student's HTML, so that a page can show it without any side effect.
 
-Formgrader finds its fields by `id` and `class`, and the instructor who opens the page
-is logged in. This module therefore keeps only the words, tables and pictures.
+The instructor who opens the page is logged in, and formgrader finds its fields by `id`
+and `class`, so a student's HTML could enter marks. This module therefore keeps only
+text, tables and pictures.
 """
 
 import re
@@ -78,7 +79,7 @@ def picture_address(address: str, attachments: Attachments) -> str | None:
 def put_pictures_aside(
     source: str, attachments: Attachments
 ) -> tuple[str, dict[str, Mapping[str, str]]]:
-    """Move the pictures that Colab writes into the text to the attachments.
+    """Move the pictures that Colab embeds in the text to the attachments.
 
     Returns:
         The text without these pictures, and all attachments.

@@ -1,10 +1,11 @@
-"""Choose the cells for an exercise that has lost points after all cells have run.
+"""Choose the cells that run again for an exercise that has lost points.
 
-A later cell may have overwritten the answer, or a name that the answer uses. An earlier
-answer may be wrong, and that error should cost points only once.
+In the first run, all cells run before the checks. A later cell may then have
+overwritten the answer, or a name that the answer uses. An earlier answer may be wrong,
+and this error should cost points only once.
 
-A cell is a pair of its number in the notebook and its source. Source from outside the
-notebook has a higher number than all cells.
+A cell is a pair of its number in the notebook and its source. Source that is not from
+the notebook has a higher number than all cells.
 """
 
 import ast
@@ -27,7 +28,7 @@ def cells_up_to_check(
 def cells_with_reference_answers(
     cells: Sequence[str], answers: Mapping[str, OurAnswer], exercise: str
 ) -> list[NumberedCell] | None:
-    """Return the same cells, with the course's earlier answers before the student's.
+    """Return these cells with the course's answers to earlier exercises inserted.
 
     Return None if no exercise comes before.
     """
@@ -41,7 +42,7 @@ def cells_with_reference_answers(
 def _cells_before_check(
     cells: Sequence[str], answer: OurAnswer, ours: Sequence[str]
 ) -> list[NumberedCell]:
-    """Return the cells before a check, with imports and `ours` before the answer.
+    """Return the cells before a check; insert imports and `ours` before the answer.
 
     The imports run again because a cell may have reused a name such as `math` or `F`.
     """

@@ -1,7 +1,7 @@
-"""Find the student's slow cells that need not run again for every exercise.
+"""Find slow cells of the student that need not run again for every exercise.
 
 Each exercise has its own process, in which all cells run. A student's training run of
-15 seconds would use up the time for the answers, which do not need its result.
+15 seconds would use up the time limit, although the answers do not need its result.
 """
 
 import ast
@@ -37,7 +37,7 @@ def _words(source: str) -> set[str]:
 
 
 def _made_by(tree: ast.Module) -> set[str]:
-    """Return the names that a cell binds or whose objects it changes in part."""
+    """Return the names that a cell assigns or whose objects it changes."""
     bound = {
         symbol.get_name()
         for table in _tables(tree)
@@ -57,7 +57,7 @@ def _root(node: ast.expr) -> str:
 
 
 def _used_by(source: str) -> set[str]:
-    """Return the names that a cell uses from the notebook."""
+    """Return the names from the rest of the notebook that a cell uses."""
     tree = parse_cell(source)
     if tree is None:
         return _words(source)

@@ -1,4 +1,4 @@
-"""A check's `student`: names, handles and calls that run on the student's side."""
+"""Let a check use the names and objects of a student's notebook as `student`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -19,14 +19,14 @@ from autograder.sandbox.student_side.values import Decoder, Encoder, Reference
 from autograder.sandbox.watched_calls import WatchedCalls
 
 Banned = Mapping[str, Sequence[str]]  # dotted name to all names of the same object
-Answer = Callable[[Message], Message]  # the grader's reply to the student's code
+Answer = Callable[[Message], Message]  # replies to calls by the student's code
 
 
 class Transport(Protocol):
-    """Carry requests to the student's code in any process."""
+    """Carry requests to the student's code, in this process or another."""
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Send `request`; `answer` replies to questions that arrive meanwhile.
+        """Send `request` and return its reply.
 
         Raises:
             StudentGone: if no answer arrives, because the process ended or hit a limit.
@@ -37,7 +37,7 @@ class SubmissionProxy(WatchedCalls):
     """Represent everything that the student's notebook defines.
 
     `student.attention_scores(query, key)` calls the student's function with copies of
-    the tensors; `student["load"]` reaches a name that is also a method of this class.
+    the tensors. Use `student["load"]` for a name that is also a method of this class.
     """
 
     def __init__(
@@ -53,9 +53,9 @@ class SubmissionProxy(WatchedCalls):
         Args:
             transport: carries requests to the process in which the cells have run.
             cells: the notebook's code cells.
-            stopped: the line in which a cell raised, by the cell's number.
-            without: makes a process without some built-ins, in which the same cells
-                have run; None if that is not possible.
+            stopped: maps the number of each cell that raised to the line that raised.
+            without: starts a process without some built-ins and runs the same cells in
+                it, or None if that is not possible.
         """
         self._transport = transport
         self._cells = list(cells)
@@ -63,8 +63,8 @@ class SubmissionProxy(WatchedCalls):
         self._program: Program | None = None
         self._callbacks = Callbacks()
         self._without = without
-        self.calls = 0  # since the check began
-        self.removed: str | None = None  # the missing built-in that a call needed
+        self.calls = 0  # counted since the check began
+        self.removed: str | None = None  # the removed built-in that a call needed
 
     def __getattr__(self, name: str) -> Name:
         """Return the notebook's definition of `name`."""
@@ -79,9 +79,9 @@ class SubmissionProxy(WatchedCalls):
     def without(
         self, banned: Sequence[str]
     ) -> AbstractContextManager["SubmissionProxy"] | None:
-        """Return the student of a new process without some built-ins.
+        """Return a student in a new process without some built-ins.
 
-        Trusted cells have no such process, because for them the grader reads only the
+        Return None for trusted cells, because for them the grader only reads the
         source.
         """
         if self._without is None:
@@ -89,7 +89,7 @@ class SubmissionProxy(WatchedCalls):
         return self._without({dotted: sorted(names_of(dotted)) for dotted in banned})
 
     def begin(self, seed: int) -> None:
-        """Begin a check: forget the last check's objects and seed the student's side.
+        """Begin a check: forget the last check's objects, and seed the student's side.
 
         The student's side gets a different seed, so that it cannot draw the check's
         random values.
@@ -104,19 +104,19 @@ class SubmissionProxy(WatchedCalls):
         self.calls = 0
 
     def load(self, path: str) -> Name:
-        """Return an importable object on the student's side by its dotted name."""
+        """Import an object on the student's side by its dotted name, and return it."""
         return Name(self, Reference("load", path))
 
     def stack_of_parts(
         self, config: Any, parts: Mapping[str, str], forward: str, count: int
     ) -> Any:
-        """Return an `nn.ModuleList` of layers made from the kit's parts.
+        """Return an `nn.ModuleList` of layers that are made from the kit's parts.
 
         Args:
             config: the configuration on the student's side.
-            parts: maps each attribute to the function in `transformer.parts` that makes
-                it.
-            forward: the source of a function that takes the layer and returns
+            parts: maps each attribute of a layer to the function in `transformer.parts`
+                that makes it.
+            forward: the source of a function that takes the layer and returns its
                 `forward`.
             count: the number of layers.
         """
@@ -146,8 +146,8 @@ class SubmissionProxy(WatchedCalls):
         Args:
             function: a name or handle on the student's side.
             args: the arguments; each floating-point tensor among them gets a gradient.
-            upstream: a factor for the output before the sum.
-            output: the index of the output; by default, the first tensor.
+            upstream: a factor by which the output is multiplied before it is summed.
+            output: the index of the output to use; by default, the first tensor.
             checkpointed: keep no activations, and run the forward pass again.
             kwargs: passed on without gradients.
         """

@@ -1,7 +1,7 @@
-"""Drive a student's notebook in child processes.
+"""Run a student's notebook in child processes.
 
 Inside a `with` block, the cells run once, in a child that forks itself for an exercise.
-The next exercises use the same fork until one requests a fresh process.
+The next exercises use the same fork until one of them requests a fresh process.
 """
 
 import contextlib
@@ -34,12 +34,12 @@ from autograder.unit import OurAnswer
 
 MAX_OUTPUTS = 50  # per cell
 PATIENCE = 0.5  # seconds for a process to end after its channel is closed
-SOON = 0.25  # share of an exercise's time, after another was checked
+SOON = 0.25  # share of an exercise's time limit that an added check gets
 HELD_UP = 0.2  # share of the time spent waiting for a processor
 
 
 class SubmissionRunner:
-    """Run one submission, and give each exercise a student in a child process."""
+    """Run one submission, and give each exercise access to it in a child process."""
 
     def __init__(
         self,
@@ -92,9 +92,9 @@ class SubmissionRunner:
 
     @contextlib.contextmanager
     def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
-        """Yield the student of a process in which all cells, and no check, have run.
+        """Yield a student in a process in which all cells but no check have run.
 
-        A cell that was stopped, or that ended its process, is left out afterwards.
+        If a cell is stopped or ends its process, later runs leave this cell out.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
@@ -110,15 +110,15 @@ class SubmissionRunner:
             self._end(child)
 
     def still_there(self) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return the previous exercise's student if its fork still runs."""
+        """Return the previous exercise's student if its fork is still running."""
         return self._going_on(self._kept) if self._kept and self._has_fork else None
 
     @contextlib.contextmanager
     def _going_on(self, child: Child) -> Iterator[SubmissionProxy]:
-        """Give the student of a fork some more time, which does not count.
+        """Give a student some extra time that does not count against the submission.
 
         Raises:
-            StudentGone: as `fresh` does.
+            StudentGone: under the same conditions as in `fresh`.
         """
         started, seconds = time.monotonic(), SOON * self.limits.exercise_seconds
         try:
@@ -130,7 +130,7 @@ class SubmissionRunner:
     def up_to_check(
         self, exercise: str
     ) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return the student of the cells before an exercise's check."""
+        """Return a student for which only the cells before the check have run."""
         cells = cells_up_to_check(self.cells, self.answers, exercise)
         if cells is None:
             return None
@@ -139,10 +139,10 @@ class SubmissionRunner:
     def with_reference_answers(
         self, exercise: str
     ) -> AbstractContextManager[SubmissionProxy] | None:
-        """Return that student with the course's earlier answers; None if none exist.
+        """Return the same student, but with the course's earlier answers, or None.
 
-        The student's cells can read our answers in this process. A caller must
-        therefore keep nothing except the names of the checks that pass.
+        The student's cells can read our answers in this process. Therefore, keep
+        nothing from it except the names of the checks that pass.
         """
         cells = cells_with_reference_answers(self.cells, self.answers, exercise)
         if cells is None:
@@ -158,10 +158,10 @@ class SubmissionRunner:
     def _student_without(
         self, banned: Banned, cells: Sequence[NumberedCell]
     ) -> Iterator[SubmissionProxy]:
-        """Yield the student of a child without the banned built-ins.
+        """Yield a student in a child without the banned built-ins.
 
         Raises:
-            StudentGone: as `fresh` does.
+            StudentGone: under the same conditions as in `fresh`.
         """
         try:
             seconds = self.limits.exercise_seconds
@@ -179,11 +179,11 @@ class SubmissionRunner:
         seconds: float,
         banned: Banned | None = None,
     ) -> Iterator[SubmissionProxy]:
-        """Yield the student of a child in which some cells have run.
+        """Yield a student in a child in which the given cells have run.
 
         The output and the exit status of these cells are not kept. The `banned`
-        built-ins are removed before the cells run, and no other process of the
-        submission is left that could have them.
+        built-ins are removed before the cells run. All other processes of the
+        submission are ended first, because they could have these built-ins.
 
         Raises:
             StudentGone: if the child ends, hangs or breaks the protocol.
@@ -212,7 +212,7 @@ class SubmissionRunner:
     def _student_in(
         self, child: Child, seconds: float, cells: Sequence[NumberedCell] | None = None
     ) -> Iterator[SubmissionProxy]:
-        """Yield the student in a child, and end the child after an error."""
+        """Yield a student in a child, and end the child after an error."""
         deadline = min(time.monotonic() + seconds, self._deadline)
         words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
         transport = RemoteTransport(
@@ -247,8 +247,8 @@ class SubmissionRunner:
     def _child(self) -> Child:
         """Return a child for an exercise: a fork of the kept child, or a new child.
 
-        A child that cannot be forked, because its cells left more than values in
-        memory, is not kept.
+        Do not keep a child that cannot be forked because its cells left more than
+        values, such as threads or open files.
         """
         self._end_fork()
         if self._kept is not None and self._is_forked(self._kept):
@@ -266,7 +266,7 @@ class SubmissionRunner:
         return child
 
     def _is_forked(self, child: Child) -> bool:
-        """Ask a child to fork itself for an exercise and return whether it could."""
+        """Ask a child to fork itself for an exercise, and return whether it did."""
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         try:
             child.channel.send(Message({"fork": True}), deadline)
@@ -275,7 +275,7 @@ class SubmissionRunner:
             return False
 
     def _end_fork(self) -> None:
-        """End the fork of the child that is kept, if there is one."""
+        """End the fork of the kept child, if there is one."""
         if self._kept is not None and self._has_fork:
             with contextlib.suppress(TimeoutError, ChannelClosed):  # reported next
                 self._kept.channel.send(Message({"end": True}), self._deadline)
@@ -287,7 +287,7 @@ class SubmissionRunner:
             self._kept = None
 
     def _child_with_cells(self) -> Child:
-        """Fork a child and run every cell that can run."""
+        """Fork a child and run all cells except those that are left out."""
         while True:
             if time.monotonic() >= self._deadline:
                 self.limits_hit.append(Phrase("submission time"))
@@ -300,7 +300,7 @@ class SubmissionRunner:
                 return child
 
     def _fork(self) -> Child:
-        """Fork a child; do not count the start of a parent as the student's time."""
+        """Fork a child; the start of a parent does not count as the student's time."""
         asked = time.monotonic()
         child = self.parent.fork(self.limits, self.kit)
         seconds = time.monotonic() - asked
@@ -333,7 +333,7 @@ class SubmissionRunner:
             raise
 
     def _is_run_once(self, number: int, run: CellRun) -> bool:
-        """Return whether a slow cell need not run again because nothing needs it."""
+        """Return whether a slow cell need not run again because no other needs it."""
         if run.seconds < SLOW or is_needed_again(number, self.cells):
             return False
         self.limits_hit.append(
@@ -349,7 +349,7 @@ class SubmissionRunner:
         child.channel.receive(deadline)
 
     def _remove(self, child: Child, banned: Banned) -> None:
-        """Remove built-ins from a child in which no code has run."""
+        """Remove built-ins from a child in which no student code has run."""
         deadline = min(time.monotonic() + self.limits.cell_seconds, self._deadline)
         child.channel.send(Message({"remove": list(banned.items())}), deadline)
         child.channel.receive(deadline)
@@ -369,10 +369,10 @@ class SubmissionRunner:
             yield output
 
     def _remember(self, number: int, error: Exception, status: int | None) -> None:
-        """Record that a cell was stopped or ended the process, to leave it out."""
+        """Record that a cell was stopped or ended the process, and leave it out."""
         if number < 0:
             if time.monotonic() >= self._deadline:
-                return  # it was reported before the next begins
+                return  # it is reported before the next exercise begins
             raise StudentGone(
                 Phrase("its process did not start: {error}", error), Phrase("start")
             )

@@ -1,4 +1,4 @@
-"""Carry requests to a child and answers back; read its reports about cells."""
+"""Carry requests to a child and its answers back, and read its reports on cells."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ TOLD_OF_ERRORS, MAX_WORDS = ("type", "message", "line", "code"), 2_000
 
 
 class RemoteTransport:
-    """Send requests to a child, until a deadline."""
+    """Send requests to a child until a deadline."""
 
     def __init__(
         self,
@@ -29,9 +29,9 @@ class RemoteTransport:
         reason: str,
         gone: Callable[[Exception], StudentGone],
     ):
-        """Set the `deadline` for answers; `reason` explains a missed deadline.
+        """Set the `deadline` for answers and the `reason` reported if it is missed.
 
-        `gone` describes how a child ended that closed or broke its channel.
+        If the child closes or breaks its channel, `gone` describes how the child ended.
         """
         self.channel = channel
         self.deadline = deadline
@@ -39,7 +39,7 @@ class RemoteTransport:
         self.gone = gone
 
     def ask(self, request: Message, answer: Answer) -> Message:
-        """Send one request, serve the questions that come back, return the answer.
+        """Send one request, answer the calls that come back, and return the reply.
 
         Raises:
             StudentGone: if no answer arrives in time.
@@ -72,7 +72,7 @@ class CellRun:
 
 
 def read_run(reply: Message) -> CellRun:
-    """Read the report on a cell, and check its form because a child can forge it."""
+    """Read the report on a cell, and check its form, because a child can forge it."""
     report = Decoder(reply, _refuse, keep_strides=False).part("ran")
     if not isinstance(report, dict):
         raise ProtocolError(Phrase("a cell's report that is none"))
@@ -88,7 +88,7 @@ def read_run(reply: Message) -> CellRun:
 
 
 def _shortened(error: dict[str, Any]) -> dict[str, Any]:
-    """Keep the parts of an error report that are shown, cut to the length shown."""
+    """Keep the parts of an error report that are displayed, and limit their length."""
     told = {key: error.get(key) for key in TOLD_OF_ERRORS}
     return {
         key: value if type(value) is int else str(value)[:MAX_WORDS]

@@ -1,4 +1,4 @@
-"""Unused account numbers, one for each child while it runs."""
+"""Reserve an unused user account for each child while it runs."""
 
 import os
 import stat
@@ -6,30 +6,31 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-FIRST_USER, USERS = 61184, 2048  # unused: systemd's range for this purpose
+FIRST_USER, USERS = 61184, 2048  # unused: a range that systemd reserves for such uses
 FIRST_IN_A_SANDBOX = FIRST_USER + USERS  # a second range, for children in bubblewrap
 PLACES, NAME = ("/run", tempfile.gettempdir()), "transformer-course-accounts"
 
 
 class UidLease:
-    """An account number that the child of no other grader uses.
+    """A user account (UID) that no other grader's child uses.
 
     When a child ends, all processes of its account are killed. If two children shared
     an account, the end of the first would kill the second, whose submission would lose
-    points. Children in a bubblewrap sandbox are ended differently and get numbers
-    from a different range, because children of this kind could see their processes.
+    points. Children in a bubblewrap sandbox are ended differently. They get numbers
+    from a different range, because a child with only its own account could see their
+    processes.
     """
 
     def __init__(self, wanted: int) -> None:
-        """Take the first free account, starting from `wanted`.
+        """Reserve the first free account, starting from `wanted`.
 
-        The lock on the account ends with the process that holds it, however that
-        process ends.
+        The lock on the account is released when the process that holds it ends, even if
+        that process is killed.
 
         Raises:
             OSError: if nothing can be locked here, or all accounts are taken.
         """
-        import fcntl  # Windows has none
+        import fcntl  # Windows does not have this module
 
         self._file: int | None = None
         folder = _own_folder()
@@ -50,12 +51,12 @@ class UidLease:
         if self._file is not None:
             import fcntl
 
-            fcntl.flock(self._file, fcntl.LOCK_UN)  # a fork has the file open too
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # a fork also has the file open
             os.close(self._file)
             self._file = None
 
     def __del__(self) -> None:
-        """Release the account if nobody has done so."""
+        """Release the account if that has not been done."""
         with suppress(OSError):
             self.release()
 

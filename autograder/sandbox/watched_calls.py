@@ -1,4 +1,4 @@
-"""Calls of the student's code that also report effects outside their result."""
+"""Call the student's code and also report effects that the result does not show."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from autograder.sandbox.handles import Name
 
 
 class WatchedCalls:
-    """Calls that report more than a result; a base class of `SubmissionProxy`."""
+    """Make calls that report more than a result; a base class of `SubmissionProxy`."""
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
         """Send one request to the student's side; subclasses implement this."""
@@ -27,10 +27,11 @@ class WatchedCalls:
     def call_again(
         self, function: Name, args: Sequence[Any], others: Sequence[Any]
     ) -> tuple[Any] | None:
-        """Call `function`, write `others` into its tensors, and call it again.
+        """Call `function`, copy `others` into the tensors of `args`, and call it again.
 
         Returns:
-            A tuple with only the second result, or None if there is nothing to write.
+            A tuple with only the second result, or None if there are no tensors to
+            overwrite.
         """
         return self._request(
             "call_again",
@@ -43,7 +44,7 @@ class WatchedCalls:
     def watched_call(
         self, function: Name, *args: Any, **kwargs: Any
     ) -> tuple[Any, list[str], list[int]]:
-        """Call `function`; return its result, changed settings and changed arguments.
+        """Call `function`, and report changes to settings and arguments.
 
         Returns:
             The result, the settings that stay changed after the call (in words, such as
@@ -66,7 +67,7 @@ class WatchedCalls:
             if the code needs values, which only a GPU could provide.
 
         Raises:
-            StudentError: if an operation mixes two devices, or numpy cannot read a
+            StudentError: if an operation mixes two devices, or if numpy cannot read a
                 tensor.
         """
         return self._call("devices", function, args, kwargs)
@@ -78,7 +79,7 @@ class WatchedCalls:
     def _call(
         self, operation: str, function: Name, args: tuple, kwargs: dict, **parts: Any
     ) -> Any:
-        """Ask the student's side to call `function` as `operation` says."""
+        """Ask the student's side to call `function` for the given operation."""
         return self._request(
             operation,
             target=function,

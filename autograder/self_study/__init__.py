@@ -1,1 +1,4 @@
-"""Check a learner's own notebook without nbgrader, a sandbox or Unix."""
+"""Check a learner's own notebook without nbgrader and without a sandbox.
+
+This package runs on every system, including Windows.
+"""

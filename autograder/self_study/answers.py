@@ -1,4 +1,4 @@
-"""Show the next hint for an exercise, or the course's answer next to the learner's."""
+"""Show the next hint for an exercise, or the course's answer and the learner's."""
 
 import contextlib
 import re
@@ -14,14 +14,14 @@ from autograder.self_study.progress import read_progress, record
 from autograder.self_study.waiting import NotRun
 from autograder.unit import headings
 
-PITFALL = 2  # the number of the hint that the check can replace
-FEWEST_WORDS = 6  # in a written answer
+PITFALL = 2  # number of the hint that the check's result can replace
+FEWEST_WORDS = 6  # minimum number of words in a written answer
 MARKERS = re.compile(r"(?m)^\s*(###|<!--) (BEGIN|END) [A-Z]+( [A-Z]+)*( -->)?$\n?")
-Exercises = Mapping[str, Mapping[str, Any]]  # the check's facts about each exercise
+Exercises = Mapping[str, Mapping[str, Any]]  # the check's results for each exercise
 
 
 def exercise_named(course: Course, unit: Unit, name: str) -> str:
-    """Return the exercise with this number in its heading, such as 2, or this name.
+    """Return the exercise with this name, or with this number in its heading.
 
     Raises:
         NotRun: if there is no such exercise.
@@ -46,14 +46,14 @@ def next_hint(
     folder: Path,
     found: Callable[[], Exercises],
 ) -> list[Phrase]:
-    """Return an exercise's next hint and record it.
+    """Return an exercise's next hint, and record that it was shown.
 
-    The second hint is the mistake that the check names, if the check runs and names
-    one. `found` runs the check. After the last hint, each call returns what the
-    check finds then, or repeats the last hint.
+    `found` runs the check. If the check names a mistake, this mistake is shown as the
+    second hint. After the last hint, each call returns the mistake that the check now
+    names, or repeats the last hint.
 
     Raises:
-        NotRun: if the exercise has no hints, such as a written question.
+        NotRun: if the exercise has no hints, as for a written question.
     """
     hints = course.hints_of(unit).get(exercise)
     if hints is None:
@@ -94,8 +94,8 @@ def both_answers(
     """Return the learner's answer and the course's.
 
     Raises:
-        NotRun: if the exercise does not pass yet and the learner does not give up, or
-            if the learner has not answered a written question.
+        NotRun: if the exercise does not pass and `give_up` is False, or if the learner
+            has not answered a written question.
     """
     is_written = "points" not in facts
     if is_written and len(facts["own"].split()) < FEWEST_WORDS:
@@ -123,7 +123,7 @@ def both_answers(
 
 
 def next_step(exercises: Exercises, course: Course, unit: Unit, folder: Path) -> Phrase:
-    """Return a sentence about the next step after a check."""
+    """Return a sentence that suggests the next step after a check."""
     numbers = {
         exercise: title.partition(".")[0]
         for exercise, title in headings(_read(course.release_notebook(unit))).items()

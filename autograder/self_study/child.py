@@ -1,7 +1,7 @@
-"""Check one notebook in a process that `waiting` starts and may stop.
+"""Check one notebook in a process that `waiting.py` starts and may stop.
 
 The process reads a request from its standard input. It writes lines of JSON to its
-standard output: its current place, and finally the report or the problem.
+standard output: each part before it runs, and finally the report or the problem.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ from autograder.unit import cells_to_run, graded_unit, our_answers
 
 
 def main() -> None:
-    """Answer one request, and discard the notebook's own output."""
+    """Answer one request, and discard the output of the notebook itself."""
     request, answers = json.load(sys.stdin), sys.stdout
 
     def say(**message: Any) -> None:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def check(request: dict[str, Any], begins: Callable[[str], None]) -> dict[str, Any]:
-    """Return the report and whether all checks pass, or else the problem."""
+    """Return the report and whether all checks pass, or a message on the problem."""
     path, language = Path(request["notebook"]), request["language"]
     unit = graded_unit(request["unit"])
     table: Mapping[str, str] = {}

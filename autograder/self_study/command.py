@@ -1,4 +1,4 @@
-"""The command `python -m transformer.check`, and `check()` in a notebook."""
+"""Run `python -m transformer.check`, or `check()` in a notebook."""
 
 import argparse
 import contextlib
@@ -41,7 +41,7 @@ POLL_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Wish:
-    """Hold the notebook to check, the language and the repository's folder."""
+    """Hold which notebook to check, in which language, and the repository's folder."""
 
     unit: Unit
     notebook: Path
@@ -52,9 +52,9 @@ class Wish:
 def main(
     arguments: Sequence[str], language: str, folder: Path, default_unit: str = ""
 ) -> int:
-    """Check a saved notebook. Return 0 if all passes, 1 if not, 2 if it did not run.
+    """Check a saved notebook: return 0 if all checks pass, 1 if not, 2 after a problem.
 
-    Without a unit, print a map of all units.
+    If no unit is given, print an overview of all units.
 
     Args:
         arguments: the arguments on the command line.
@@ -112,7 +112,7 @@ def _chosen(
 
     Raises:
         CourseError: if there is no such unit.
-        NotRun: if no unit is named, or it is not in this repository.
+        NotRun: if no unit is named, or if the unit is not in this repository.
     """
     course = load_course()
     if notebook is None and name.endswith(".ipynb"):
@@ -141,10 +141,10 @@ def _teller(language: str, slug: str = "") -> Callable[[str], str]:
 
 
 def _found(wish: Wish) -> dict[str, Any]:
-    """Check a notebook once, and store the exercises that pass, with their answers.
+    """Check a notebook once, and store the results and the answers that pass.
 
-    A kernel may not have run the cells of all exercises, so unwritten exercises keep
-    their records.
+    Exercises without an answer keep their earlier results, because a kernel may not
+    have run the cells of all exercises.
 
     Raises:
         NotRun: if the notebook could not be checked.
@@ -158,7 +158,7 @@ def _found(wish: Wish) -> dict[str, Any]:
     for write, kept in ((record, facts), (store, found["exercises"])):
         try:
             write(wish.folder, wish.unit, kept)
-        except NotRun as error:  # the report matters more than the stored files
+        except NotRun as error:  # the report is more important than the stored files
             _print(_teller(wish.language)(error.args[0]))
     return found
 
@@ -173,7 +173,7 @@ def _check(wish: Wish) -> int:
 
 
 def _hint(wish: Wish, name: str) -> int:
-    """Print the next hint."""
+    """Print the next hint for an exercise."""
     course, told = load_course(), _teller(wish.language, wish.unit.slug)
     exercise = exercise_named(course, wish.unit, name or _unfinished(course, wish))
 
@@ -186,10 +186,10 @@ def _hint(wish: Wish, name: str) -> int:
 
 
 def _unfinished(course: Course, wish: Wish) -> str:
-    """Return the first exercise with hints that does not pass.
+    """Return the first exercise that has hints and does not pass.
 
-    The learner may have changed exercises that passed before. If no other exercise is
-    left, this function therefore runs the check.
+    Stored results are used first. If all exercises passed before, this function runs
+    the check, because the learner may have changed them.
 
     Raises:
         NotRun: if all exercises pass.
@@ -206,7 +206,7 @@ def _unfinished(course: Course, wish: Wish) -> str:
 
 
 def _answer(wish: Wish, name: str, give_up: bool) -> int:
-    """Print the learner's answer and the course's."""
+    """Print the learner's answer and the course's answer."""
     course, told = load_course(), _teller(wish.language)
     exercise = exercise_named(course, wish.unit, name)
     facts = _found(wish)["exercises"][exercise]
@@ -219,7 +219,7 @@ def _answer(wish: Wish, name: str, give_up: bool) -> int:
 
 
 def _watch(wish: Wish) -> int:
-    """Check a notebook on each save until the learner presses Ctrl+C."""
+    """Check a notebook whenever it is saved, until the learner presses Ctrl+C."""
     status, seen = NOT_RUN, -1
     told = _teller(wish.language)
     with contextlib.suppress(KeyboardInterrupt):
@@ -247,14 +247,14 @@ def check_kernel(
     folder: Path,
     options: Sequence[str] = (),
 ) -> int:
-    """Check the functions of a running kernel, from the cells that it has run.
+    """Check the functions of a running kernel, using the cells that it has run.
 
     Args:
-        names: the kernel's names, in which IPython keeps the cells.
+        names: the names in the kernel; IPython stores the cells there.
         unit: the unit.
         language: the language of this repository.
         folder: the folder of this repository.
-        options: further options, as on the command line.
+        options: further options, in the form used on the command line.
     """
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, f"{unit}.ipynb")
@@ -289,9 +289,9 @@ def _defines_answers(unit: str, sources: Sequence[str]) -> bool:
 
 
 def use_own_answers(unit: str, language: str, folder: Path) -> None:
-    """Let a kernel use the learner's answers of earlier units, and name them.
+    """Let a kernel use the learner's answers to earlier units, and list them.
 
-    The arguments are those of `check_kernel`.
+    The arguments are the same as for `check_kernel`.
     """
     course = load_course()
     _print(use_mine(course, course.unit(unit), folder, _teller(language)))
@@ -300,7 +300,7 @@ def use_own_answers(unit: str, language: str, folder: Path) -> None:
 def last_versions(sources: Sequence[str]) -> list[str]:
     """Return the last version of each cell that a kernel has run.
 
-    Cells that define the same functions and classes are versions of one cell.
+    Cells that define the same functions and classes count as versions of the same cell.
     """
     last: dict[object, str] = {}
     for source in sources:

@@ -1,4 +1,4 @@
-"""Run a learner's notebook in this process, and pass its functions to the checks."""
+"""Run a learner's notebook in this process, and let the checks call its functions."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ AFTER_ALL, UP_TO_CHECK, WITH_OURS = "after all", "up to its check", "with ours"
 
 
 class Learner:
-    """Give each exercise the functions of a notebook that runs in this process.
+    """Provide each exercise with the functions of a notebook, run in this process.
 
-    `begins` receives the name of each cell and each exercise before it runs. The
-    waiting process therefore knows which one never ends, and can restart with it in
-    `stopped`.
+    `begins` is called with the name of each cell and each exercise before it runs. The
+    waiting process therefore knows which part never ends. It can then start again with
+    this part in `stopped`.
     """
 
     def __init__(
@@ -36,28 +36,28 @@ class Learner:
         begins: Callable[[str], None],
         stopped: Sequence[str] = (),
     ):
-        """Run the cells once, except for the stopped ones.
+        """Run the cells once, except the cells in `stopped`.
 
-        `answers` are the course's own.
+        `answers` are the course's own answers.
         """
         self._cells, self._answers = cells, answers
         self._begins, self._stopped = begins, stopped
         self._after_all = self._run(list(enumerate(cells)))
 
     def fresh(self, exercise: str) -> Given:
-        """Give the notebook after all cells, which is the same for each exercise."""
+        """Provide the notebook after all cells, which is the same for all exercises."""
         return self._given(AFTER_ALL, exercise, None)
 
     def still_there(self) -> None:
-        """Do nothing, because `fresh` gives the same notebook as before."""
+        """Return None, because `fresh` always provides the same notebook."""
 
     def up_to_check(self, exercise: str) -> Given | None:
-        """Give the notebook in its state at the exercise's check."""
+        """Provide the notebook in its state at the exercise's check."""
         cells = cells_up_to_check(self._cells, self._answers, exercise)
         return None if cells is None else self._given(UP_TO_CHECK, exercise, cells)
 
     def with_reference_answers(self, exercise: str) -> Given | None:
-        """Give this state with the course's earlier answers, or None without any."""
+        """Provide the same state, but with the course's earlier answers, or None."""
         cells = cells_with_reference_answers(self._cells, self._answers, exercise)
         return None if cells is None else self._given(WITH_OURS, exercise, cells)
 
@@ -65,7 +65,7 @@ class Learner:
     def _given(
         self, when: str, exercise: str, cells: Sequence[NumberedCell] | None
     ) -> Iterator[SubmissionProxy]:
-        """Give the notebook after the given cells.
+        """Provide the notebook after the given cells.
 
         Raises:
             StudentGone: if the exercise was stopped.

@@ -1,16 +1,16 @@
-"""Let a notebook run on a learner's own answers of earlier units.
+"""Let a notebook use a learner's own answers to earlier units.
 
 The check writes a module such as `mine/04_masked_softmax.py` for each exercise that
 passes, next to `progress.json`. The module contains the answer, and the imports and
 definitions of the notebook that the answer needs. If the exercise fails later, the
 check deletes the module, because the answer is still in the notebook.
 
-With `mine = True`, the first cell of a notebook calls `use_mine`. It runs these modules
-in the order of the exercises, and replaces the course's functions and classes in all
-modules that the kernel has imported. Later imports, and answers that build on earlier
-ones, therefore get the learner's. If a module is missing or raises an error, the
-course's function stays. No file of the course changes, and the check itself always uses
-the course's modules of earlier units.
+If the first cell of a notebook contains `mine = True`, it calls `use_mine`. This
+function runs these modules in the order of the exercises. It replaces the course's
+functions and classes in all modules that the kernel has imported, so that later imports
+and later answers use the learner's. If a module is missing or raises an error, the
+course's function is used. No file of the course changes, and the check itself always
+uses the course's modules of earlier units.
 """
 
 import symtable
@@ -30,14 +30,14 @@ from autograder.repair.slots import top_names
 from autograder.self_study.waiting import NotRun
 from autograder.unit import graded_unit
 
-FOLDER = "mine"  # in the repository, and the package of the learner's modules
+FOLDER = "mine"  # in the repository; also the package of the learner's modules
 Told = Callable[[str], str]
-_replaced: dict[str, Any] = {}  # "transformer.masks.causal_mask": the course's own
+_replaced: dict[str, Any] = {}  # "transformer.masks.causal_mask" to the original
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Hold a statement of a notebook, and the global names that it sets and reads."""
+    """Hold a notebook's statement, and the global names that it sets and reads."""
 
     text: str
     sets: frozenset[str]
@@ -47,13 +47,13 @@ class Statement:
 def own_module(
     cells: Sequence[str], wanted: Collection[str], given: Mapping[str, str]
 ) -> str:
-    """Return the source of a module that defines names as a notebook does, or "".
+    """Return a module's source that defines names as a notebook does, or "".
 
     Args:
         cells: the sources of the notebook's cells, in order.
         wanted: the functions and classes of the exercise.
-        given: the other exercises' functions and classes, each with the course's module
-            from which to import it.
+        given: maps each function and class of the other exercises to the course's
+            module from which it is imported.
     """
     statements = [one for source in cells for one in _statements(source)]
     chosen, imports = set[int](), set[str]()
@@ -71,7 +71,7 @@ def own_module(
             if number not in chosen:
                 chosen.add(number)
                 waiting += statement.reads
-            if name not in statement.reads:  # unlike `f = torch.jit.script(f)`
+            if name not in statement.reads:  # unlike in `f = torch.jit.script(f)`
                 break
     if not found.issuperset(wanted):
         return ""
@@ -81,7 +81,7 @@ def own_module(
 
 
 def _statements(source: str) -> Iterator[Statement]:
-    """Yield the top-level statements of a cell, each with all of its lines."""
+    """Yield the top-level statements of a cell with all of their lines."""
     text, tree = read_cell(source)
     lines = text.split("\n")
     for node in tree.body if tree else ():
@@ -90,7 +90,7 @@ def _statements(source: str) -> Iterator[Statement]:
         own = "\n".join(lines[start - 1 : node.end_lineno])
         try:
             table = symtable.symtable(own, "cell", "exec")
-        except SyntaxError:  # such as `return` outside of a function
+        except SyntaxError:  # for example `return` outside of a function
             continue
         sets = {
             symbol.get_name()
@@ -101,7 +101,7 @@ def _statements(source: str) -> Iterator[Statement]:
 
 
 def _reads(table: symtable.SymbolTable) -> Iterator[str]:
-    """Yield the global names that a block and the blocks in it read."""
+    """Yield the global names that a block and its nested blocks read."""
     for symbol in table.get_symbols():
         is_global = symbol.is_global() or table.get_type() == "module"
         if is_global and symbol.is_referenced():
@@ -113,7 +113,7 @@ def _reads(table: symtable.SymbolTable) -> Iterator[str]:
 def own_modules(
     course: Course, unit: Unit, cells: Sequence[str], told: Told
 ) -> dict[str, str]:
-    """Return the source of the module of each exercise that a notebook answers."""
+    """For each exercise that a notebook answers, return the source of its module."""
     places = _places(course, unit, course.package_dir)
     given = {name: module for own in places.values() for name, module in own.items()}
     found = {}
@@ -130,10 +130,10 @@ def own_modules(
 
 
 def _places(course: Course, unit: Unit, package: Path) -> dict[str, dict[str, str]]:
-    """Map each exercise to its functions and classes, and these to their modules.
+    """For each exercise, map its functions and classes to their modules.
 
-    A module such as "transformer.masks" counts only if it is in the folder `package`,
-    because a notebook's package has only the modules that the notebook needs.
+    A module such as "transformer.masks" is used only if it is in the folder `package`,
+    because a notebook's package contains only the modules that the notebook needs.
     """
     definers: dict[str, str] = {}
     for name in unit.modules:
@@ -156,12 +156,12 @@ def _places(course: Course, unit: Unit, package: Path) -> dict[str, dict[str, st
 def store(folder: Path, unit: Unit, exercises: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the modules of the exercises that pass, and delete those that fail.
 
-    Exercises without an answer keep their modules.
+    The modules of exercises without an answer are kept.
 
     Args:
         folder: the folder of the repository.
         unit: the unit of the exercises.
-        exercises: the check's facts about each exercise.
+        exercises: the check's results for each exercise.
 
     Raises:
         NotRun: if a file cannot be written.
@@ -190,9 +190,10 @@ def _path(folder: Path, unit: Unit, exercise: str) -> Path:
 
 
 def use_mine(course: Course, unit: Unit, folder: Path, told: Told) -> str:
-    """Replace the course's functions of earlier units by the learner's.
+    """Replace the course's functions of earlier units with the learner's.
 
-    Return a line that names both kinds, and a line for each answer that does not run.
+    Return a line that lists the learner's and the course's functions, and a line for
+    each answer that does not run.
 
     Args:
         course: the course.
@@ -226,10 +227,10 @@ def use_mine(course: Course, unit: Unit, folder: Path, told: Told) -> str:
 
 
 def _defined_in(path: Path, names: Collection[str]) -> dict[str, Any]:
-    """Run a learner's module, and return the objects with these names.
+    """Run a learner's module, and return the objects with the given names.
 
-    The module is compiled anew each time, because Python's cache of compiled modules
-    may miss a change within one second.
+    The module is compiled each time, because Python's cache of compiled modules may
+    miss a change within the same second.
     """
     module = ModuleType(f"{FOLDER}.{path.stem}")
     module.__file__ = str(path)
@@ -240,9 +241,9 @@ def _defined_in(path: Path, names: Collection[str]) -> dict[str, Any]:
 
 
 def _put(course: Course, module: str, name: str, own: Any) -> None:
-    """Replace a function or class by the learner's, or by the course's for None.
+    """Replace a function or class with `own`, or restore the course's for None.
 
-    All modules of the course and of the learner, and the notebook itself, get it.
+    It is replaced in all modules of the course and of the learner, and in the notebook.
     """
     now = getattr(import_module(module), name)
     new = own or _replaced.get(f"{module}.{name}", now)
@@ -257,7 +258,7 @@ def _put(course: Course, module: str, name: str, own: Any) -> None:
 def _summary(
     yours: Mapping[str, Sequence[str]], ours: Mapping[str, Sequence[str]]
 ) -> str:
-    """Say which functions and classes are the learner's, and which the course's."""
+    """State which functions and classes are the learner's and which the course's."""
     if not yours and not ours:
         return Phrase("This notebook uses no function or class of earlier units.")
     own = Phrase(
@@ -278,13 +279,13 @@ def _listed(names: Mapping[str, Sequence[str]]) -> str:
 
 @dataclass(frozen=True)
 class ErrorNamer:
-    """Name the exercise below an error that occurs in a learner's module."""
+    """Print the exercise below an error that occurs in a learner's module."""
 
     folder: Path
     told: Told = field(compare=False)
 
     def __call__(self, result: Any) -> None:
-        """Look at the result of a cell, as IPython passes it."""
+        """Inspect the result of a cell, which IPython passes to this method."""
         error = result.error_in_exec
         for frame in traceback.extract_tb(error.__traceback__)[::-1] if error else ():
             path = Path(frame.filename)
@@ -302,7 +303,7 @@ class ErrorNamer:
 
 
 def _name_errors(folder: Path, told: Told) -> None:
-    """Let IPython name the exercise of an error."""
+    """Make IPython print the exercise in which an error occurred."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:

@@ -1,4 +1,4 @@
-"""Keep the learner's progress in a readable file, and draw the map of the units."""
+"""Store the learner's progress in a readable file, and print the course's map."""
 
 import json
 import re
@@ -18,14 +18,14 @@ from autograder.unit import headings, points_of
 FILE = "progress.json"
 PASSED, FAILED, NOTHING = "✓", "✗", "–"  # at the start of a line
 MINUTES = re.compile(r"about (\d+) minutes")
-Progress = dict[str, dict[str, dict[str, Any]]]  # unit, exercise, fact
+Progress = dict[str, dict[str, dict[str, Any]]]  # by unit, by exercise, by key
 
 
 def read_progress(folder: Path) -> Progress:
-    """Return the contents of the progress file, or {} if there is none.
+    """Return the contents of the progress file, or {} if the file does not exist.
 
     Raises:
-        NotRun: if the file is damaged. The file stays unchanged.
+        NotRun: if the file is damaged. The file is not changed.
     """
     path = folder / FILE
     try:
@@ -39,7 +39,7 @@ def read_progress(folder: Path) -> Progress:
 
 
 def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> None:
-    """Write facts about a unit's exercises into the file, and keep all others.
+    """Write data on a unit's exercises into the file, and keep all other data.
 
     Raises:
         NotRun: if the file is damaged or cannot be written.
@@ -60,9 +60,9 @@ def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> 
 
 @dataclass(frozen=True)
 class Step:
-    """Hold an exercise or written question as the map shows it.
+    """Hold an exercise or a written question for the course's map.
 
-    `points` are those that checks can give, so a written question has none.
+    `points` are the points that checks can give, so they are 0 for a written question.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Step:
 
 
 def steps_of(course: Course, unit: Unit, language: str) -> list[Step]:
-    """Return a unit's exercises and written questions, in the notebook's order."""
+    """Return a unit's exercises and written questions in the notebook's order."""
     released = _read(course.release_notebook(unit))
     titles = headings(_read(notebook_in(course, unit, language)))
     points = points_of(released)
@@ -85,7 +85,7 @@ def steps_of(course: Course, unit: Unit, language: str) -> list[Step]:
 def course_map(
     course: Course, folder: Path, language: str, told: Callable[[str], str]
 ) -> str:
-    """Return a line for each unit, and the next exercise with its minutes."""
+    """Return a line for each unit, and the next exercise with its duration."""
     progress = read_progress(folder)
     units = [u for u in course.units if course.release_notebook(u).is_file()]
     lines, unfinished = [], {}
@@ -116,7 +116,7 @@ def course_map(
 def _next(
     course: Course, progress: Progress, unfinished: Mapping[Unit, list[Step]]
 ) -> Phrase:
-    """Name the next exercise, in the last unit that was begun if one is left there."""
+    """Name the next exercise."""
     begun = max((u.number for u in course.units if u.slug in progress), default=0)
     later = [unit for unit in unfinished if unit.number >= begun]
     unit = next(iter(later or unfinished), None)
@@ -130,13 +130,13 @@ def _next(
 
 
 def notebook_in(course: Course, unit: Unit, language: str) -> Path:
-    """Locate the released notebook in a language, or else the English one."""
+    """Return the path of the released notebook in a language, or else in English."""
     path = course.notebook(unit, language)
     return path if path.is_file() else course.release_notebook(unit)
 
 
 def minutes_of(notebook: NotebookNode) -> dict[str, int]:
-    """Return the minutes that an English notebook states for each exercise."""
+    """Return how many minutes an English notebook states for each exercise."""
     found, minutes = {}, 0
     for cell in notebook.cells:
         stated = MINUTES.findall(cell.source) if cell.cell_type == "markdown" else ()

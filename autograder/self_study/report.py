@@ -30,14 +30,14 @@ def report(
     told: Told,
     missing: Collection[str] = (),
 ) -> str:
-    """Write a report on a notebook's checks, translated with `told`.
+    """Return a report on a notebook's checks, translated with `told`.
 
     Args:
         results: every check's result, in the order of the notebook.
         notebook: the notebook that was checked, with the course's headings.
         unwritten: the exercises without an answer.
-        told: translates a phrase.
-        missing: the exercises whose cell is not in the notebook.
+        told: a function that translates a phrase.
+        missing: the exercises whose answer cell is missing from the notebook.
     """
     titles, answers = headings(notebook), answers_of(notebook)
     blamed = blamed_by_exercise(results, answers)
@@ -87,9 +87,9 @@ def facts_of(
     unwritten: Collection[str],
     told: Told,
 ) -> dict[str, dict[str, Any]]:
-    """Return the facts about each exercise, including the learner's own answer.
+    """Return data on each exercise, including the learner's answer.
 
-    A written question has no points here.
+    The data on a written question contain no points.
     """
     found: dict[str, dict[str, Any]] = {}
     for exercise, own in answers_of(notebook).items():
@@ -110,7 +110,7 @@ def facts_of(
 
 
 def _written(notebook: NotebookNode, name: str) -> str:
-    """Return a written answer or, in a task, the cells that the learner has added."""
+    """Return a written answer; for a task, return the cells the learner added."""
     places = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
     cell = notebook.cells[places.index(name)]
     if not cell.metadata.nbgrader.get("task"):
@@ -127,7 +127,7 @@ def is_passed(result: CheckResult) -> bool:
 def _count(
     title: str, own: Sequence[CheckResult], passed: int, names: Sequence[str]
 ) -> Phrase:
-    """Say how many checks pass, and how many more with the course's answers."""
+    """State how many checks pass, and how many more with the course's answers."""
     ours = sum(result.with_reference_answers for result in own)
     if not ours:
         return Phrase(
@@ -143,7 +143,7 @@ def _count(
 
 
 def _where(cause: str, title: str, answer: str) -> Phrase:
-    """Name the exercise, and the function without a `return` if None came back."""
+    """Name the exercise, and the function without a `return` if it returned None."""
     tree = parse_cell(answer) if RETURNED_NOTHING in cause else None
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef) and _returns_nothing(node):
@@ -155,7 +155,7 @@ def _where(cause: str, title: str, answer: str) -> Phrase:
 
 
 def _returns_nothing(function: ast.FunctionDef) -> bool:
-    """Return whether no path of a function, except inner ones, returns a value."""
+    """Return whether a function returns no value, ignoring its inner functions."""
     nodes: list[ast.AST] = list(function.body)
     for node in nodes:
         if isinstance(node, ast.Return) and node.value is not None:
@@ -168,11 +168,11 @@ def _returns_nothing(function: ast.FunctionDef) -> bool:
 def _cause(
     own: Sequence[CheckResult], names: dict[str, str], last_wrong: str, exercise: str
 ) -> tuple[str, str]:
-    """Return the first cause of an exercise's failures, and its exercise.
+    """Return the main cause of an exercise's failures, and the exercise to fix.
 
-    A named mistake comes first. Without one, the cause is an earlier exercise that this
-    exercise uses, if one of its checks has failed. `last_wrong` is the last of the
-    earlier exercises with a failed check.
+    If a check names a mistake, the mistake is the cause. Otherwise, if this exercise
+    uses an earlier exercise with a failed check, the earlier exercise is the cause.
+    `last_wrong` is the last of the earlier exercises with a failed check.
     """
     failed = [result for result in own if result.status != "passed"]
     first = first_cause(failed) if failed else None
@@ -184,12 +184,12 @@ def _cause(
 
 
 def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
-    """Return the failed check to read first, which names a mistake if any check does.
+    """Return the failed check to read first; it names a mistake if any check does.
 
-    A check that names a result kept from an earlier call comes before all others,
-    because each check then sees the results of the check before. (A result that may
-    also be fixed does not.) If no check names a mistake, the check with the most points
-    is returned.
+    If a check names a result kept from an earlier call, it comes before all others,
+    because then each check sees results of the previous check. This does not apply to
+    the message that the result may also be fixed. If no check names a mistake, the
+    check with the most points is returned.
     """
     named = [result for result in failed if result.mistake]
     kept = [result for result in named if str(result.mistake).startswith(KEPT)]

@@ -1,7 +1,7 @@
 """Run the check of a notebook, and stop any part that does not end.
 
-The check runs in another process. If a cell or an exercise takes too long, this process
-is ended, and a new process leaves that part out.
+The check runs in another process. If a cell or an exercise takes too long, that process
+is killed, and a new process leaves this part out.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from autograder.course import ROOT
 from autograder.phrases import Phrase
 
 START_SECONDS = 120  # to import PyTorch from a slow disk
-PART_SECONDS = 30  # for one cell or one exercise, also on a busy machine
+PART_SECONDS = 30  # for one cell or one exercise, even on a busy machine
 MOST_STOPS = 20
 
 
@@ -29,7 +29,7 @@ class NotRun(Exception):
 
 
 def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
-    """Check a notebook. Return its `report`, whether it `passed`, and its `exercises`.
+    """Check a notebook, and return a dict with `report`, `passed` and `exercises`.
 
     Raises:
         NotRun: if the notebook could not be checked.
@@ -55,7 +55,7 @@ def check_notebook(unit: str, notebook: Path, language: str) -> dict[str, Any]:
 
 
 def _messages(request: dict[str, Any], errors: IO[str]) -> Iterator[dict[str, Any]]:
-    """Yield the process's messages until it ends or is silent for too long."""
+    """Yield the process's messages until it ends or sends none for too long."""
     with _process(errors) as process:
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError), process.stdin as pipe:
@@ -101,7 +101,7 @@ def _process(errors: IO[str]) -> Iterator[subprocess.Popen[str]]:
 
 
 def _read(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
-    """Put the lines of the process into the queue, and "" at its end."""
+    """Put the lines of the process into the queue, and "" when it ends."""
     assert process.stdout is not None
     with process.stdout as pipe:
         for line in pipe:

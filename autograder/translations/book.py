@@ -1,4 +1,4 @@
-"""The messages of the book's pages, from Sphinx's gettext builder."""
+"""Extract the messages of the book's pages with Sphinx's gettext builder."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from autograder.course import Course
 from autograder.translations.catalogue import Message
 from autograder.translations.markdown import has_words
 
-THEME = "sphinx"  # words of templates, in a catalogue kept by hand
+THEME = "sphinx"  # words of templates, in a catalogue that is edited by hand
 ROLE = re.compile(r"\{[a-z:-]+\}`([^`<]*)(<[^`]*>)?`")
 
 
 class ExtractionError(RuntimeError):
-    """The messages of the book could not be found."""
+    """Report that the messages of the book could not be extracted."""
 
 
 def messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every page, by the page's name.
+    """Return the messages of each page; the key is the page's name.
 
-    If a chapter is not in the cache, Sphinx executes it.
+    Sphinx executes the chapters that are not in its cache.
 
     Raises:
-        ExtractionError: if the book does not build.
+        ExtractionError: if the book cannot be built.
     """
     with tempfile.TemporaryDirectory(prefix="course-messages-") as folder:
         script = course.root / "book" / "build.py"
@@ -43,9 +43,10 @@ def messages(course: Course) -> dict[str, list[Message]]:
 
 
 def page_messages(path: Path) -> list[Message]:
-    """Return the messages of a page's template that contain words to translate.
+    """Return the messages in a page's template that contain words to translate.
 
-    A paragraph with only a formula is not a message, because MyST-Parser would lose it.
+    A paragraph that is only a formula is not a message, because MyST-Parser would lose
+    the formula.
     """
     with path.open("rb") as file:
         texts = [str(entry.id) for entry in read_po(file) if entry.id]

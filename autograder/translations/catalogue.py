@@ -1,8 +1,8 @@
-"""Read and write catalogues: English sentence to Korean, one `.po` file for each part.
+"""Read and write the translation catalogues, which are `.po` files.
 
-If an English sentence has changed since its translation, the translation is stale. The
-catalogue marks it `fuzzy`, and a comment above it contains the old English. No page
-shows a stale translation.
+If an English sentence has changed since it was translated, the translation is stale.
+The catalogue marks it as `fuzzy`, and a comment above it contains the old English
+sentence. No page displays a stale translation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class Message:
-    """An English text to translate, and a note about its place."""
+    """Hold an English text to translate, and a comment on where it occurs."""
 
     text: str
     comment: str = ""
@@ -43,12 +43,12 @@ def read(path: Path) -> Catalog:
 
 
 def entries(catalog: Catalog) -> list[Entry]:
-    """Return the messages of a catalogue without its header."""
+    """Return the entries of a catalogue without its header."""
     return [entry for entry in catalog if entry.id]
 
 
 def translations(path: Path) -> dict[str, str]:
-    """Return the translations that are not stale: English to Korean."""
+    """Return the translations that are not stale, as English to Korean."""
     return {
         str(entry.id): str(entry.string)
         for entry in entries(read(path))
@@ -57,10 +57,11 @@ def translations(path: Path) -> dict[str, str]:
 
 
 def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
-    """Return the catalogue's file with exactly these messages, in this order.
+    """Return the text of a catalogue with exactly these messages, in this order.
 
-    A translation stays with its sentence. If a sentence has changed a little, its
-    translation becomes stale. If a sentence is gone, its translation is removed.
+    Unchanged sentences keep their translations. If a sentence has changed a little, its
+    translation becomes stale. If a sentence no longer exists, its translation is
+    removed.
     """
     template = Catalog(locale=LANGUAGE)
     for one in messages:
@@ -76,7 +77,7 @@ def updated(catalog: Catalog, messages: Iterable[Message]) -> str:
 
 
 def _made_from(entry: Entry) -> str:
-    """Return the English source of a translation, in one line."""
+    """Return the English sentence from which a translation was made, as one line."""
     noted = [one for one in entry.user_comments if one.startswith(BEFORE)]
     if entry.fuzzy and noted:
         return noted[0].removeprefix(BEFORE)
@@ -84,7 +85,10 @@ def _made_from(entry: Entry) -> str:
 
 
 def written(catalog: Catalog) -> str:
-    """Return a catalogue's file without dates and places, one line per sentence."""
+    """Return the text of a catalogue without dates and locations.
+
+    Each sentence is on a single line.
+    """
     return HEADER + "\n\n".join(map(_entry, entries(catalog))) + "\n"
 
 

@@ -1,8 +1,8 @@
-"""Extract the words of Python code that its reader sees, and insert translations.
+"""Extract the text in Python code that readers see, and insert translations.
 
-These words are the messages of `assert` and `raise`, printed texts, the values of a
-dict that messages use, and docstrings. A message contains the fields of its f-string as
-they are in the source: `{tuple(scores.shape)}`.
+This text consists of the messages of `assert` and `raise`, printed text, the values of
+a dict that messages use, and docstrings. A message contains the fields of its f-string
+as they are in the source: `{tuple(scores.shape)}`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Documented = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 @dataclass(frozen=True)
 class Words:
-    """A string of a program that its reader sees.
+    """Hold a string in a program that readers see.
 
     Attributes:
         node: the node of the string in the syntax tree.
@@ -38,10 +38,7 @@ class Words:
 
 
 def template(node: ast.expr) -> str | None:
-    """Return the text of a string, or of an f-string with its fields.
-
-    Otherwise, return None.
-    """
+    """Return the text of a string or, with its fields, of an f-string, or None."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else None
     if not isinstance(node, ast.JoinedStr):
@@ -59,12 +56,12 @@ def _part(node: ast.expr) -> str:
 
 
 def fields(text: str) -> list[str]:
-    """Return the fields of a template, sorted."""
+    """Return the fields of a template in sorted order."""
     return sorted(FIELD.findall(text))
 
 
 def words_of(source: str) -> Iterator[Words]:
-    """Yield the strings of a cell that a student reads."""
+    """Yield the strings in a cell that students read."""
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -92,7 +89,7 @@ def _heads(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def _branches(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield an expression, or both of `a if condition else b`."""
+    """Yield an expression, or both alternatives of `a if condition else b`."""
     if isinstance(node, ast.IfExp):
         yield from (node.body, node.orelse)
     else:
@@ -112,15 +109,14 @@ def translated(
     translate: Callable[[str], str | None],
     wanted: Callable[[str], bool] = lambda kind: True,
 ) -> str:
-    """Return a cell in which the words that `translate` knows are translated.
+    """Return a cell in which text with a known translation is translated.
 
-    The function leaves out a translation whose fields differ, or that Python cannot
-    express.
+    A translation is not inserted if its fields differ, or if Python cannot express it.
 
     Args:
         source: the cell.
-        translate: English to Korean, or None.
-        wanted: returns whether to translate a kind of words.
+        translate: returns the Korean translation of an English text, or None.
+        wanted: returns whether text of a kind, such as "message", is translated.
     """
     lines = source.splitlines(keepends=True)
     starts = [0]
@@ -145,7 +141,7 @@ def _place(one: Words) -> tuple[int, int]:
 
 
 def _written(one: Words, new: str) -> str | None:
-    """Write a translated string as Python with its value and fields, or return None."""
+    """Return a translated string as Python source, or None if that is impossible."""
     if one.kind != "message":
         return _docstring_written(one, new)
     is_template = isinstance(one.node, ast.JoinedStr)

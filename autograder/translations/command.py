@@ -1,4 +1,4 @@
-"""The command `course translations`."""
+"""Define the command `course translations`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 @GROUP.callback(invoke_without_command=True)
 def translations(context: typer.Context) -> None:
-    """Print how many words of the English text are done, stale and missing."""
+    """Print how many words of the English text are translated, stale and missing."""
     if context.invoked_subcommand is None:
         from autograder.course import load_course
         from autograder.translations.report import states, table
@@ -37,7 +37,7 @@ def extract(
         typer.Option("--check", help="Change nothing; fail if something is outdated."),
     ] = False,
 ) -> None:
-    """Update the catalogues to the English text, and keep the translations."""
+    """Update the catalogues to match the English text, and keep the translations."""
     from autograder.course import load_course
     from autograder.translations.book import ExtractionError
     from autograder.translations.sources import all_messages, quick_messages
@@ -66,7 +66,7 @@ def extract(
 
 @GROUP.command()
 def record() -> None:
-    """Record the translated share of each catalogue. Less is then a fault."""
+    """Record the translated share of each catalogue, which must not become smaller."""
     from autograder.course import load_course
     from autograder.translations import report
 

@@ -1,4 +1,4 @@
-"""Report the faults of a translation: parts that it has lost or added."""
+"""Report errors in a translation: parts that were lost or added."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PARTS = {
     "mark": re.compile(r"@\w+@"),
     "placeholder": re.compile(r"(?<!\{)\{[^{}`]*\}(?!\})"),
 }
-OWN_WORDS = re.compile(r".*<(.*)>$", re.DOTALL)  # the target of a role, after its words
+OWN_WORDS = re.compile(r".*<(.*)>$", re.DOTALL)  # the target of a role, after its text
 HANGUL = "가-힣"
-# CommonMark: ** after a punctuation mark and before a letter does not end bold text.
+# In CommonMark, ** between a punctuation mark and a letter does not end bold text.
 BOLD = re.compile(
     rf"(?:(?<!\w)\*\*(?=\S)|\*\*(?=\w))(.+?)(?<=\S)\*\*(?=[{HANGUL}\w])", re.DOTALL
 )
@@ -31,9 +31,9 @@ ENDS_IN_A_MARK = re.compile(rf"[^\w\s{HANGUL}]$")
 
 
 def pieces(text: str, with_fields: bool) -> dict[str, Counter[str]]:
-    """Count the parts of a text that no translation may lose or add.
+    """Count the parts of a text that a translation must neither lose nor add.
 
-    For a role, the function counts the target and not the words that the page shows.
+    For a role, the target is counted, but not the text that the page displays.
     """
     found = {}
     for name, pattern in PARTS.items():
@@ -49,11 +49,11 @@ def pieces(text: str, with_fields: bool) -> dict[str, Counter[str]]:
 
 
 def faults(english: str, korean: str, with_fields: bool = False) -> Iterator[str]:
-    """Yield the faults of a translation, in words for its translator.
+    """Yield the errors in a translation as sentences for the translator.
 
     Args:
         english: the sentence.
-        korean: its translation. An empty one, "", is not a fault.
+        korean: its translation. An empty translation, "", is not an error.
         with_fields: whether `{name}` is a placeholder.
     """
     if not korean:
@@ -82,7 +82,7 @@ def faults(english: str, korean: str, with_fields: bool = False) -> Iterator[str
 
 
 def faults_of(entry: Entry, with_fields: bool) -> list[str]:
-    """Return the faults of an entry of a catalogue, or none if the entry is stale."""
+    """Return the errors in a catalogue's entry, or none if the entry is stale."""
     if entry.fuzzy:
         return []
     return list(faults(str(entry.id), str(entry.string or ""), with_fields))

@@ -1,8 +1,8 @@
 """Extract the paragraphs of Markdown, and insert their translations.
 
-A message is a paragraph, a heading, an item of a list or a row of a table, in one line.
-Code, comments, paragraphs with only a formula, and lines without words are not
-messages.
+A message is a paragraph, a heading, an item of a list or a row of a table, written as a
+single line. Code, comments, paragraphs with only a formula, and lines without words are
+not messages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-# The front of a line that is not in the message: marks of headings, lists and
+# The start of a line that does not belong to the message: marks of headings, lists and
 # quotations.
 FRONT = re.compile(
     r"(\s*(?:#{1,6} |[-*+] (?:\[[ x]\] )?|\d+[.)] |> ?)*)(.*)", re.DOTALL
@@ -26,15 +26,15 @@ NO_WORDS = re.compile(
 )
 
 
-# The words of a picture in HTML, because translators of Markdown skip HTML. The text
-# alternative of a drawing is the option of a directive.
+# Translators of Markdown skip HTML, so the text of HTML pictures is extracted
+# separately. The text alternative of a drawing is an option of a directive.
 PICTURE = re.compile(r"^<figure\b.*?^</figure>", re.DOTALL | re.MULTILINE)
 OF_DRAWING = re.compile(r"^```\{drawing\}.*\n(?::.*\n)*?:alt: (.*)$", re.MULTILINE)
 OF_PICTURE = re.compile(r'(<figcaption>|\balt=")(.*?)(</figcaption>|")', re.DOTALL)
 
 
 def picture_words(text: str) -> Iterator[str]:
-    """Yield the words of pictures in HTML, and the text alternatives of drawings."""
+    """Yield the text of HTML pictures, and the text alternatives of drawings."""
     yield from OF_DRAWING.findall(text)
     for picture in PICTURE.finditer(text):
         for match in OF_PICTURE.finditer(picture[0]):
@@ -42,7 +42,7 @@ def picture_words(text: str) -> Iterator[str]:
 
 
 def with_picture_words(text: str, translate: Callable[[str], str]) -> str:
-    """Return a text in which the words of its HTML pictures are translated."""
+    """Return a text in which the words of HTML pictures are translated."""
 
     def put(match: re.Match[str]) -> str:
         old = " ".join(match[2].split())
@@ -58,7 +58,7 @@ def has_words(text: str) -> bool:
 
 
 def blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pieces of a text, in order, with True if the piece is a message."""
+    """Yield the parts of a text in order, each with whether it is a message."""
     held: list[str] = []
     fence = ""
 
@@ -88,7 +88,7 @@ def blocks(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def parts(piece: str) -> tuple[str, str, str]:
-    """Split a message's piece into its front, the message in one line, and its end."""
+    """Split a part into its start, the message as a single line, and its end."""
     match = FRONT.fullmatch(piece)
     front, body = (match[1], match[2]) if match else ("", piece)
     end = body[len(body.rstrip()) :]
@@ -103,7 +103,7 @@ def messages(text: str) -> Iterator[str]:
 
 
 def translated(text: str, translate: Callable[[str], str | None]) -> str:
-    """Return the text with a translation of every message that `translate` knows."""
+    """Return the text in which every message with a known translation is translated."""
     made = []
     for piece, is_message in blocks(text):
         if is_message:

@@ -1,7 +1,7 @@
-"""The messages in a released notebook, and the same notebook in different wording.
+"""Extract the messages of a released notebook, and insert their translations.
 
-Cells, ids, points and checks do not change, so the grader treats a submission made from
-either notebook in the same way.
+Cells, ids, points and checks do not change. The grader therefore treats submissions in
+all languages in the same way.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from autograder.translations import code, markdown
 from autograder.translations.catalogue import LANGUAGE, Message
 from autograder.unit import CHECK_SUFFIX, is_graded_code
 
-SHARED = ("setup", "hand-in")  # the grade ids of cells that all notebooks share
-UNIT = "@unit@"  # placeholder for the unit's slug in their messages
+SHARED = ("setup", "hand-in")  # grade ids of the cells that are in all notebooks
+UNIT = "@unit@"  # the placeholder for a unit's slug in their messages
 FACTS = re.compile(r"about \d+ minutes · [\d.]+ points")
 EXPLAINED_IN = 'explain_errors("{}")'  # in the set-up cell
 COMMENT = re.compile(r"# (.+)")
-# The facts in every notebook, each with the pattern of its values.
+# The data in every notebook, each with the pattern of its values.
 PATTERNS = {
     "Unit {number} of {last}": re.compile(r"Unit 0?(?P<number>\d+) of (?P<last>\d+)"),
     "about {minutes} minutes": re.compile(r"about (?P<minutes>\d+) minutes"),
@@ -39,17 +39,17 @@ PATTERNS = {
 
 
 def grade_id(cell: NotebookNode) -> str:
-    """Return a cell's name for nbgrader, or ""."""
+    """Return nbgrader's name for a cell, or ""."""
     return cell.metadata.get("nbgrader", {}).get("grade_id", "")
 
 
 def exercise_name(grade_id: str) -> str:
-    """Return an exercise's name as in a list of contents."""
+    """Return an exercise's name in the form used in a list of contents."""
     return grade_id.removesuffix(CHECK_SUFFIX).replace("-", " ").capitalize()
 
 
 def messages(notebook: NotebookNode) -> Iterator[Message]:
-    """Yield the messages of a unit's catalogue: paragraphs, checks, docstrings."""
+    """Yield the messages of a unit's catalogue: paragraphs, checks and docstrings."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for text in markdown.messages(cell.source):
@@ -62,7 +62,7 @@ def messages(notebook: NotebookNode) -> Iterator[Message]:
 
 
 def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
-    """Yield the messages that all notebooks share: set-up, hand-in, lines of facts."""
+    """Yield the messages that all notebooks share, such as those of the set-up cell."""
     yield from (Message(text, "facts") for text in PATTERNS)
     for cell in notebook.cells:
         if grade_id(cell) in SHARED:
@@ -74,7 +74,7 @@ def shared_messages(notebook: NotebookNode, slug: str) -> Iterator[Message]:
 
 
 def _is_ours(cell: NotebookNode, kind: str) -> bool:
-    """Return whether words are for the student, and not output of a demonstration."""
+    """Return whether text is for the student and not a demo's output."""
     return kind.startswith("docstring") or is_graded_code(cell) or _is_read_only(cell)
 
 
@@ -87,10 +87,10 @@ def _is_read_only(cell: NotebookNode) -> bool:
 def translated(
     notebook: NotebookNode, slug: str, own: dict[str, str], shared: dict[str, str]
 ) -> NotebookNode:
-    """Return a released notebook with the translations of two catalogues.
+    """Return a released notebook with the translations from two catalogues.
 
     Args:
-        notebook: the English notebook, which does not change.
+        notebook: the English notebook, which is not changed.
         slug: the unit's slug.
         own: the unit's translations.
         shared: the translations of messages that all notebooks share.
@@ -125,7 +125,7 @@ def translated(
 
 
 def _fact(text: str, shared: Mapping[str, str]) -> str:
-    """Translate one fact of a notebook, such as "about 60 minutes"."""
+    """Translate one line of data, such as "about 60 minutes"."""
     for template, pattern in PATTERNS.items():
         if match := pattern.fullmatch(text):
             return shared.get(template, template).format(**match.groupdict())
@@ -133,7 +133,7 @@ def _fact(text: str, shared: Mapping[str, str]) -> str:
 
 
 def _to_itself(source: str, slug: str) -> str:
-    """Change the links to Colab and to the chapter to this language's files."""
+    """Change the links to Colab and to the chapter so that they use this language."""
     source = source.replace(f"/assignments/{slug}/", f"/assignments/{LANGUAGE}/{slug}/")
     return source.replace(f"/{slug}.html", f"/{LANGUAGE}/{slug}.html")
 

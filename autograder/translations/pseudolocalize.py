@@ -1,7 +1,7 @@
-"""Replace every word of the messages, to find the texts that no translation reaches.
+"""Replace every word of the messages, to find text that cannot be translated.
 
-Every word of a message becomes a Korean one, except for the parts that must not change.
-If a page still shows English, this text is in no catalogue.
+Every word of a message becomes a Korean word, except for the parts that must not
+change. If a page still contains English text, no catalogue contains this text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from autograder.translations.faults import PARTS
 from autograder.translations.report import catalogues_in
 from autograder.translations.sources import has_fields
 
-FIRST, LETTERS = ord("가"), 11172  # of Hangul
+FIRST, LETTERS = ord("가"), 11172  # of Hangul syllables
 LATIN = re.compile(r"[A-Za-zÀ-ÿ][A-Za-zÀ-ÿ'’-]*")
 SHOWN = re.compile(r"(\{(?:term|doc|ref)\})`(?:[^`<]*<([^`>]+)>|([^`<]+))`")
 HELD = ("role", "code", "formula", "link", "mark")
@@ -24,14 +24,14 @@ TAGS = re.compile(r"<[^>]+>|&\w+;")
 
 
 def word_for(english: str) -> str:
-    """Return a Korean word for an English one, different for each English word."""
+    """Return a Korean word for an English word, different for each English word."""
     number = zlib.crc32(english.encode())
     letters = (number % LETTERS, number // LETTERS % LETTERS)
     return "".join(chr(FIRST + letter) for letter in letters)
 
 
 def pseudolocalized(english: str, with_fields: bool) -> str:
-    """Return a message with each of its words replaced."""
+    """Return a message in which each word is replaced."""
     english = SHOWN.sub(_shown, english)
     held: list[str] = []
 
@@ -49,7 +49,7 @@ def pseudolocalized(english: str, with_fields: bool) -> str:
 
 
 def _shown(role: re.Match[str]) -> str:
-    """Give a role its own words."""
+    """Give a role a replaced text of its own."""
     target = role[2] or role[3]
     return f"{role[1]}`{word_for(target)} <{target}>`"
 

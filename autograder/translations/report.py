@@ -1,4 +1,4 @@
-"""Report how many English words of each catalogue are done, stale and missing."""
+"""Report how many English words of each catalogue are translated, stale and missing."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from autograder.translations.catalogue import entries, read
 from autograder.translations.faults import faults_of
 from autograder.translations.sources import has_fields, locale_dir
 
-RECORD = "done.json"  # the share of each catalogue that no change may fall below
+RECORD = "done.json"  # the smallest share that each catalogue may have
 ONE_WORD = re.compile(r"\$[^$]*\$|`[^`]*`")
 
 
 @dataclass(frozen=True)
 class State:
-    """The progress of a catalogue, counted in English words.
+    """Hold the progress of a catalogue, counted in English words.
 
     Attributes:
         name: a name such as `notebooks/04_attention.po`.
-        done: translated words.
+        done: words with a current translation.
         stale: words that were translated before the English changed.
         missing: words without a translation.
     """
@@ -38,28 +38,28 @@ class State:
 
     @property
     def words(self) -> int:
-        """Return the words of the catalogue."""
+        """Return the number of words in the catalogue."""
         return self.done + self.stale + self.missing
 
     @property
     def share(self) -> float:
-        """Return the share of translated words."""
+        """Return the share of words with a current translation."""
         return self.done / self.words if self.words else 1.0
 
 
 def catalogues(course: Course) -> list[tuple[str, Path]]:
-    """Return the name and the place of each catalogue."""
+    """Return the name and the path of each catalogue."""
     return catalogues_in(locale_dir(course))
 
 
 def catalogues_in(folder: Path) -> list[tuple[str, Path]]:
-    """Return the name and the place of each catalogue in a language's folder."""
+    """Return the name and the path of each catalogue in a language's folder."""
     paths = sorted(folder.rglob("*.po"))
     return [(path.relative_to(folder).as_posix(), path) for path in paths]
 
 
 def state(name: str, path: Path) -> State:
-    """Count a catalogue's words."""
+    """Count the words of a catalogue."""
     done = stale = missing = 0
     for entry in entries(read(path)):
         number = len(ONE_WORD.sub("X", str(entry.id)).split())
@@ -78,7 +78,7 @@ def states(course: Course) -> list[State]:
 
 
 def faults_in(name: str, path: Path) -> Iterator[str]:
-    """Yield the faults of a catalogue's translations, each with its English."""
+    """Yield the errors in a catalogue's translations, with the English sentences."""
     found = entries(read(path))
     if name.endswith("/glossary.po"):
         yield from _same_terms(name, found)
@@ -89,7 +89,7 @@ def faults_in(name: str, path: Path) -> Iterator[str]:
 
 
 def _same_terms(name: str, found: list[Entry]) -> Iterator[str]:
-    """Yield translations that two terms share: Sphinx accepts each term only once."""
+    """Yield translations that two terms share; Sphinx accepts each term only once."""
     words = Counter(str(entry.string) for entry in found if not entry.fuzzy)
     for word, number in words.items():
         if word and number > 1:
@@ -97,7 +97,7 @@ def _same_terms(name: str, found: list[Entry]) -> Iterator[str]:
 
 
 def table(found: list[State]) -> Iterator[str]:
-    """Yield the lines of a table of states, and of their total."""
+    """Yield the lines of a table with all states and the total."""
     total = State(
         "all",
         sum(one.done for one in found),
@@ -124,7 +124,7 @@ def record(course: Course, found: list[State]) -> None:
 
 
 def fallen(found: list[State], shares: Mapping[str, float]) -> Iterator[str]:
-    """Yield the catalogues that are below their recorded share."""
+    """Yield the catalogues whose share is below the recorded share."""
     for one in found:
         before = shares.get(one.name, 0.0)
         if one.share < before - 0.0001:

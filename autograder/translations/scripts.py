@@ -1,7 +1,7 @@
-"""Extract the words of JavaScript that its reader sees, and insert translations.
+"""Extract the text in JavaScript that readers see, and insert translations.
 
-A message is a string, or several strings joined by `+`. It contains the fields of a
-template in the form `{file.name}`.
+A message is a string, or several strings joined with `+`. If it is a template, its
+fields are written in the form `{file.name}`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ COMMENT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*", re.DOTALL)
 PUT_IN = re.compile(r"\$\{([^{}]*)\}")
 WORDS = re.compile(r"[A-Za-z]{2,} |[A-Z][a-z]+| [a-z]{2,}")
 ALONE = ("on", "read", "predicts", "positions")  # single words that are messages
-# Names for the browser and for the page's style, paths of drawings, programs.
+# Names that the browser or a style sheet uses, paths of drawings, and programs.
 NO_WORDS = re.compile(
     r"live-|viewBox|[a-z]+[A-Z]|DOMContent|M\{|python |[A-Za-z0-9+/]{30}"
 )
 
 
 def literals(script: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the place of each message of a script, and the message."""
+    """Yield each message of a script with its start and end."""
     bare = COMMENT.sub(lambda match: " " * len(match[0]), script)
     for match in LITERAL.finditer(bare):
         text = _text(match[0])
@@ -44,7 +44,7 @@ def messages(script: str) -> Iterator[str]:
 def translated(script: str, translate: Callable[[str], str]) -> str:
     """Return a script with translated messages.
 
-    Keep messages whose fields would differ.
+    A message is not translated if the fields of its translation differ.
     """
     for begin, end, text in reversed(list(literals(script))):
         new = translate(text)

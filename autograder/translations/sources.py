@@ -1,4 +1,4 @@
-"""All messages of the course, by catalogue."""
+"""Collect all messages of the course for each catalogue."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from autograder.translations.unit_table import PAGES, PUBLISHED, README, locale_
 
 SHARED = f"{NOTEBOOKS}/shared.po"
 EXPLAINED_ERRORS = "explained_errors.py"
-BOOK = "book.po"  # texts of the book's own code
+BOOK = "book.po"  # text in the book's own code
 FEEDBACK_WORDS = "nbgrader_steps/feedback*.py"
 UNIT_TABLE = "translations/unit_table.py"
-REPORT = f"{FEEDBACK}/report.po"  # of a class
+REPORT = f"{FEEDBACK}/report.po"  # the report on a class
 REPORT_WORDS = ("pages/class_report/*.j2", "class_report/*.py")
 UNITS = re.compile(
     r"<!-- units:.*?<!-- end of units -->", re.DOTALL
-)  # a table of facts
-# Their texts come from a student's process, which has no phrases.
+)  # a generated table
+# These texts come from a student's process, which cannot use phrases.
 STUDENT_SIDE = "sandbox/student_side/side_effects.py"
-# Calls of the grader and of its pages whose first argument is a text to translate.
+# Functions of the grader and its pages whose first argument is a text to translate.
 PHRASES, TOLD = ("Phrase", "joined"), ("said", "told")
 EXPLAINED = ("Sentence", "Cause")
 NO_TEXT = re.compile(r"^lambda |\\[dwsS(]|\(\?|^\w+ \| \w+$|^<\w+ \w+=")
@@ -45,12 +45,12 @@ STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 TOLD_IN_TEMPLATE = re.compile(
     rf"\btold\(\s*({STRING.pattern}(?:\s*[+~]\s*{STRING.pattern})*)"
 )
-# In their messages, {name} is a field.
+# In the messages of these catalogues, {name} is a field.
 WITH_FIELDS = (NOTEBOOKS, FEEDBACK, BOOK, PUBLISHED)
 
 
 def locale_dir(course: Course) -> Path:
-    """Locate the catalogues."""
+    """Return the folder of the catalogues."""
     return locale_of(course, LANGUAGE)
 
 
@@ -60,15 +60,15 @@ def has_fields(name: str) -> bool:
 
 
 def unit_catalogue(room: str, unit: Unit) -> str:
-    """Name a unit's catalogue in a room such as `NOTEBOOKS`."""
+    """Return the name of a unit's catalogue in a folder such as `NOTEBOOKS`."""
     return f"{room}/{unit.slug}.po"
 
 
 def all_messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every catalogue. The book's pages take a minute.
+    """Return the messages of every catalogue; the book's pages take a minute.
 
     Raises:
-        ExtractionError: if the book does not build.
+        ExtractionError: if the book cannot be built.
     """
     pages = book.messages(course)
     found = {f"{PAGES}/{page}.po": texts for page, texts in pages.items()}
@@ -76,7 +76,7 @@ def all_messages(course: Course) -> dict[str, list[Message]]:
 
 
 def quick_messages(course: Course) -> dict[str, list[Message]]:
-    """Return the messages of every catalogue except those of the book's pages."""
+    """Return the messages of every catalogue except those for the book's pages."""
     found: dict[str, list[Message]] = {SHARED: []}
     for unit in course.units:
         released = course.release_notebook(unit)
@@ -128,14 +128,14 @@ def quick_messages(course: Course) -> dict[str, list[Message]]:
 
 
 def shown_by(source: str) -> Iterator[str]:
-    """Yield the texts of a module of checks: all phrases, and strings of two words."""
+    """Yield a checks module's texts: phrases, and strings of at least two words."""
     tree = ast.parse(source)
     phrases = {id(node) for node in _first_arguments(PHRASES, tree)}
     skipped = set()
     for node in ast.walk(tree):
         if isinstance(node, (*code.DOCUMENTED, ast.Module)) and ast.get_docstring(node):
             skipped.add(id(node.body[0].value))  # type: ignore[attr-defined]
-        if isinstance(node, ast.JoinedStr):  # not a text of the student's
+        if isinstance(node, ast.JoinedStr):  # students do not read it
             skipped.update(map(id, ast.walk(node)))
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     for node in sorted(texts, key=lambda one: (one.lineno, one.col_offset)):
@@ -152,7 +152,7 @@ def _has_two_words(text: str) -> bool:
 
 
 def handed_to(names: Sequence[str], source: str) -> Iterator[str]:
-    """Yield the texts that a module passes to functions with these names."""
+    """Yield the text that a module passes to functions with these names."""
     found = _first_arguments(names, ast.parse(source))
     for node in sorted(found, key=lambda one: (one.lineno, one.col_offset)):
         text = code.template(node)
@@ -168,7 +168,7 @@ def _first_arguments(names: Sequence[str], tree: ast.Module) -> Iterator[ast.exp
 
 
 def told_in(script: str) -> Iterator[str]:
-    """Yield the texts that a script or a template passes to `told`."""
+    """Yield the text that a script or a template passes to `told`."""
     for match in TOLD_IN_TEMPLATE.finditer(script):
         yield "".join(map(json.loads, STRING.findall(match[1])))
 
@@ -176,14 +176,14 @@ def told_in(script: str) -> Iterator[str]:
 def _messages(
     find: Callable[[str], Iterable[str]], paths: Iterable[Path], named: bool = False
 ) -> Iterator[Message]:
-    """Yield the messages found in files, with the file's name if it is `named`."""
+    """Yield the messages in files, with the file's name as a comment if `named`."""
     for path in sorted(paths):
         for text in find(path.read_text("utf-8")):
             yield Message(text, path.stem if named else "")
 
 
 def _names(course: Course, unit: Unit) -> Iterator[Message]:
-    """Yield the names of a unit's exercises, as on its feedback page."""
+    """Yield the names of a unit's exercises as they are on its feedback page."""
     released = course.release_notebook(unit)
     if released.is_file():
         for cell in nbformat.read(released, as_version=4).cells:

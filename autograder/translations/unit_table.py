@@ -1,4 +1,4 @@
-"""Write a README's table of units in any of the course's languages."""
+"""Write the table of units for a README in any of the course's languages."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from autograder.translations.catalogue import translations
 
 README = "README.po"
 PUBLISHED = "published.po"  # the README of the students' repository
-PAGES = "LC_MESSAGES"  # the book's
+PAGES = "LC_MESSAGES"  # the folder for the book's pages
 RULE = "|---|---|---|---|"
 
 
 def locale_of(course: Course, language: str) -> Path:
-    """Locate a language's catalogues."""
+    """Return the folder of a language's catalogues."""
     return course.root / "book" / "locale" / language
 
 
@@ -33,14 +33,14 @@ def unit_table(
     language: str = ENGLISH,
     published: bool = False,
 ) -> str:
-    """Return the table: unit, chapter, notebook, Colab.
+    """Return the table with the columns unit, chapter, notebook and Colab.
 
     Args:
         course: the course.
         units: the units in the rows.
         language: the language of the words and of the linked notebooks.
-        published: whether the table is for the students' repository, which has one
-            notebook for each unit, whatever its language.
+        published: whether the table is for the students' repository, where each unit
+            has only one notebook, in whatever language.
     """
     told = told_in_readme(course, language)
     rows = [told("| unit | chapter | notebook | Colab |"), RULE]
@@ -60,7 +60,7 @@ def unit_table(
 
 
 def title_of(course: Course, unit: Unit, language: str) -> str:
-    """Return a unit's title from the heading of its chapter."""
+    """Return a unit's title in a language, from the heading of its chapter."""
     if language == ENGLISH:
         return unit.title
     path = locale_of(course, language) / PAGES / f"{unit.slug}.po"

@@ -9,13 +9,13 @@ from autograder.course import Course
 from autograder.translations.catalogue import Message, read, updated
 from autograder.translations.sources import PAGES, locale_dir
 
-THEME = f"{PAGES}/sphinx.po"  # words of Sphinx and its theme, kept by hand
+THEME = f"{PAGES}/sphinx.po"  # words of Sphinx and its theme, edited by hand
 
 
 def outdated(
     course: Course, messages: Mapping[str, Sequence[Message]]
 ) -> Iterator[tuple[Path, str | None]]:
-    """Yield each outdated catalogue with its new text, or with None to remove it."""
+    """Yield each outdated catalogue and its new text, or None if it must be removed."""
     folder = locale_dir(course)
     for name, texts in messages.items():
         path = folder / name
@@ -31,7 +31,7 @@ def outdated(
 
 
 def update(course: Course, messages: Mapping[str, Sequence[Message]]) -> list[Path]:
-    """Write the catalogues that are outdated, and return them."""
+    """Rewrite the outdated catalogues, and return their paths."""
     changed = []
     for path, text in outdated(course, messages):
         if text is None:

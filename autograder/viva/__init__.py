@@ -1,10 +1,10 @@
-"""Questions for an oral exam about a student's own lines, with answers from test runs.
+"""Write questions for an oral exam about the lines of code that a student wrote.
 
-`inputs` holds the calls of each function, `listing` the student's code and changed
-copies of it, and `run_inside` runs both in the sandbox. `effects` compares results,
-`questions` writes and chooses questions, `causes` says why their answers are true,
-`sheets` makes the sheet of one submission, `pages` writes all sheets of a class, and
-`marks` keeps the marks.
+The answers come from test runs. `inputs.toml` contains calls of each function.
+`listing` prints the student's code and makes changed copies of it, and `run_inside`
+runs both in the sandbox. `effects` compares the results, `questions` writes and chooses
+questions, and `causes` explains the answers. `sheets` makes the sheet for each
+submission, `pages` writes all sheets of a class, and `marks` stores the marks.
 """
 
-NUMBER = 3  # questions for each student
+NUMBER = 3  # number of questions for each student

@@ -1,8 +1,9 @@
-"""Say why a changed line has its effect, from the values of the changed part.
+"""Explain the effect of a changed line with the values of the changed part.
 
-The sandbox runs the student's code again and records the part's values. The part is the
-smallest calculation that contains the change, such as `scores / 2`, which was
-`scores * 2`, and its inputs are the names and calculations in it, here `scores`.
+The sandbox runs the student's code again and records the values of the part. The part
+is the smallest calculation that contains the change. For example, `scores / 2` is the
+part if the line contained `scores * 2` before. The inputs of a part are the names and
+calculations in it, here `scores`.
 """
 
 import ast
@@ -25,19 +26,19 @@ from autograder.viva.listing import ChangedLine, shortened
 MODULES = {"F", "float", "math", "nn", "np", "torch"}
 NO_VALUES = (ast.Attribute, ast.Lambda, ast.Slice, ast.Starred)
 MOST_INPUTS = 3
-NEVER = "0"  # how often the part ran, in `run_inside`
+NEVER = "0"  # how often the part was executed, as `run_inside` reports it
 
 
 @dataclass(frozen=True)
 class Part:
-    """The changed part of a line.
+    """Hold the changed part of a line.
 
     Attributes:
-        before: its code.
-        after: its code with the change.
-        inputs: the code of its inputs.
-        sources: copies of the listing that record the values of `before`, of each input
-            and of `after`.
+        before: the code of the part before the change.
+        after: the code of the part after the change.
+        inputs: the code of each input.
+        sources: copies of the listing that record the values of `before`, of each
+            input, and of `after`.
     """
 
     before: str
@@ -65,7 +66,7 @@ def part_of(listing: str, line: ChangedLine) -> Part | None:
 
 
 def _changed_pair(old: ast.AST, new: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """Return the smallest different parts that have a value, before and after."""
+    """Return the smallest differing parts that have a value, before and after."""
     if type(old) is type(new):
         children = [list(ast.iter_child_nodes(one)) for one in (old, new)]
         if len(children[0]) == len(children[1]):
@@ -84,7 +85,7 @@ def _is_same(one: ast.AST, other: ast.AST) -> bool:
 
 
 def _has_value(node: ast.expr) -> bool:
-    """Return whether a part has a value worth showing, unlike 2 or `torch.sum`."""
+    """Return whether the value of a part is informative, unlike that of `torch.sum`."""
     names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     has_slice = isinstance(node, ast.Tuple) and any(
         isinstance(one, ast.Slice) for one in node.elts
@@ -93,7 +94,7 @@ def _has_value(node: ast.expr) -> bool:
 
 
 def _inputs(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the parts of a calculation from which it computes its value."""
+    """Yield the parts of a calculation from which its value is computed."""
     for child in ast.iter_child_nodes(node):
         inner = child.value if isinstance(child, ast.keyword | ast.Attribute) else child
         is_called = isinstance(node, ast.Call) and child is node.func
@@ -103,7 +104,10 @@ def _inputs(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _recording(tree: ast.Module, node: ast.expr) -> str:
-    """Return the code in which `recorded__`, of `run_inside`, gets a part's value."""
+    """Return code in which the value of a part is passed to `recorded__`.
+
+    `run_inside` defines `recorded__`.
+    """
     position = next(at for at, one in enumerate(ast.walk(tree)) if one is node)
     new = copy.deepcopy(tree)
     call = ast.Call(ast.Name("recorded__", ast.Load()), [node], [])
@@ -117,13 +121,15 @@ def cause_of(
     inputs: str,
     changed: str,
 ) -> str:
-    """Say what a change does to the values of a part, in English for the examiner.
+    """Explain to the examiner, in English, how a change affects a part's values.
 
     Args:
         line: the changed line.
-        part: its changed part.
-        values: for each of the part's sources, its value for each input of the sheet.
-        inputs: the letters of all inputs; a space for one that is not asked about.
+        part: the changed part of the line.
+        values: for each source of the part, the recorded value for each input on the
+            sheet.
+        inputs: the letters of all inputs, with a space for an input that is not asked
+            about.
         changed: the letters of the inputs whose results change.
     """
     if part is None or None in (values[0], values[-1]):
@@ -145,7 +151,7 @@ def cause_of(
 
 
 def _effect(before: Result, after: Result, has_changed: bool) -> str:
-    """Return the effect of a change on the part's value, or "" if it is unknown."""
+    """Describe the effect of a change on a part's value, or return "" if unknown."""
     if isinstance(before, str):
         return "this part does not run" if before == NEVER else ""
     if isinstance(after, str):

@@ -1,4 +1,4 @@
-"""Read results of the student's process, compare them, and write them as on paper."""
+"""Read results from the student's process, compare them and format them as text."""
 
 import math
 from fractions import Fraction
@@ -11,14 +11,14 @@ from autograder.sandbox.error_words import clean
 
 Result = str | tuple[Tensor, ...]  # the class name of an error, or the tensors
 MOST_NUMBERS, SHOWN_NUMBERS, BY_HAND_NUMBERS = 1_000, 24, 12
-LARGE = 1e6  # from here on, numbers are written with an exponent
+LARGE = 1e6  # larger numbers are written with an exponent
 UNITS = {"": 1.0, "√2": math.sqrt(2), "√3": math.sqrt(3)} | {
     f"ln {n}": math.log(n) for n in (2, 3, 5)
 }
 
 
 def read_results(reply: Any, count: int) -> list[Result] | None:
-    """Return the results in an untrusted reply, or None if it has another form."""
+    """Return the results in an untrusted reply, or None if its form is wrong."""
     if not isinstance(reply, list) or len(reply) != count:
         return None
     pairs = [one for one in reply if isinstance(one, tuple) and len(one) == 2]
@@ -46,8 +46,8 @@ def _read(kind: Any, value: Any) -> Result | None:
 def kind_of_change(old: Result, new: Result) -> str:
     """Return "same", "error", "shape", "factor", "value" or "unclear".
 
-    A change is unclear if it is so small that another machine may round it away, or if
-    only the dtype or the error is different.
+    A change is unclear if it is so small that it may disappear by rounding on another
+    machine, or if only the dtype or the error differs.
     """
     if isinstance(old, str) or isinstance(new, str):
         is_same = isinstance(old, str) and old == new
@@ -73,14 +73,14 @@ def agree(one: Result, other: Result, tolerance: float = 1e-4) -> bool:
 
 
 def largest_difference(one: Result, other: Result) -> float:
-    """Return the largest difference between the numbers of results of equal shapes."""
+    """Return the largest difference between two results that have the same shapes."""
     if isinstance(one, str) or isinstance(other, str):
         return 0.0
     return (_numbers(one) - _numbers(other)).abs().nan_to_num(0.0).max().item()
 
 
 def factor_of(old: Result, new: Result) -> float | None:
-    """Return the factor by which all numbers change, or None if there is none."""
+    """Return the factor by which all numbers changed, or None if there is none."""
     if isinstance(old, str) or isinstance(new, str) or shapes_of(old) != shapes_of(new):
         return None
     before, after = _numbers(old), _numbers(new)
@@ -92,7 +92,7 @@ def factor_of(old: Result, new: Result) -> float | None:
 
 
 def shapes_of(result: Result) -> list[tuple[int, ...]]:
-    """Return the shape of each tensor of a result."""
+    """Return the shape of each tensor in a result."""
     return [] if isinstance(result, str) else [tuple(one.shape) for one in result]
 
 
@@ -130,7 +130,7 @@ def is_by_hand(result: Result) -> bool:
 
 
 def exact(number: float) -> str | None:
-    """Return a number as a fraction, a root or a logarithm; None if it is neither."""
+    """Return a number as a fraction, a root or a logarithm, or None."""
     if not math.isfinite(number):
         return str(number)
     for word, unit in UNITS.items():

@@ -26,22 +26,22 @@ MASK_CONSTANT = re.compile(
     r"-?float\('-?inf'\)|-(torch|math)\.inf|torch\.finfo\([\w.]+\)\.min|-\d+e\d+"
 )
 EXPONENTS = {0.5: 1, -0.5: -1, -1.5: -0.5}
-SMALL = 1e-4  # a larger number is no safeguard against 0
-MOST_CHARACTERS, MOST_CHANGES = 20_000, 60  # of a cell
-FEW = 3  # changed lines of a function: then weak changes are made too
+SMALL = 1e-4  # a larger number does not protect against a division by 0
+MOST_CHARACTERS, MOST_CHANGES = 20_000, 60  # limits for one cell
+FEW = 3  # if a function has at most this many changed lines, also make weak changes
 
 
 @dataclass(frozen=True)
 class ChangedLine:
-    """A copy of a listing in which one line is different.
+    """Hold a copy of a listing in which one line is changed.
 
     Attributes:
-        number: the number of the line, from 1.
-        old: the line.
-        new: the line in the copy.
+        number: the number of the line, counted from 1.
+        old: the original line.
+        new: the changed line.
         change: the changed part of the line, before and after.
         source: the whole copy.
-        is_weak: whether the effect of the change shows little understanding.
+        is_weak: whether a student could predict the effect without much understanding.
     """
 
     number: int
@@ -53,7 +53,7 @@ class ChangedLine:
 
 
 def listing_of(cell: str, name: str) -> str:
-    """Return the definitions in a cell as one text, or "" if `name` is not there.
+    """Return a cell's definitions as one text, or "" if `name` is not among them.
 
     Comments, docstrings and layout are left out, so the text depends only on the code.
     """
@@ -65,14 +65,14 @@ def listing_of(cell: str, name: str) -> str:
 
 
 def given_lines(released: NotebookNode) -> frozenset[str]:
-    """Return the lines of code that students received, without their indents."""
+    """Return the lines of code that students were given, without indentation."""
     cells = [cell.source for cell in released.cells if cell.cell_type == "code"]
     texts = [_as_text(tree) for cell in cells if (tree := parse_cell(cell))]
     return frozenset(line.strip() for text in texts for line in text.splitlines())
 
 
 def _as_text(tree: ast.Module) -> str:
-    copy = ast.parse(ast.unparse(tree))  # other callers share the parsed cell
+    copy = ast.parse(ast.unparse(tree))  # because other callers share the parsed cell
     for node in ast.walk(copy):
         if isinstance(node, DEFINITIONS) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:] or [ast.Pass()]
@@ -81,17 +81,17 @@ def _as_text(tree: ast.Module) -> str:
 
 
 def shortened(text: str) -> str:
-    """Write long numbers as people do: -1e9 for -1000000000.0."""
+    """Write long numbers in short form: -1e9 for -1000000000.0."""
     short = LONG_NUMBER.sub(lambda match: f"{match[1]}e{len(match[2])}", text)
     return SHORT_EXPONENT.sub("", short)
 
 
 def changed_lines(listing: str, given: Collection[str]) -> list[ChangedLine]:
-    """Return copies of a listing, each with one change in one of the student's lines.
+    """Return copies of a listing, each with one change in a line by the student.
 
     Args:
         listing: the student's definitions.
-        given: the lines that students received.
+        given: the lines that students were given.
     """
     before = listing.splitlines()
     own = [
@@ -115,7 +115,7 @@ def changed_lines(listing: str, given: Collection[str]) -> list[ChangedLine]:
 
 
 def instructive_changes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield changes of a node whose effect a student should be able to predict."""
+    """Yield changes of a node whose effects a student should be able to predict."""
     text = shortened(ast.unparse(node)) if isinstance(node, ast.expr) else ""
     if MASK_CONSTANT.fullmatch(text):
         yield ast.Constant(0.0)
@@ -143,7 +143,7 @@ def instructive_changes(node: ast.AST) -> Iterator[ast.AST]:
         for axis in _other_axis(node.slice):
             yield replaced(node, slice=axis)
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        start, arrow, letters = node.value.rpartition("->")  # of einsum
+        start, arrow, letters = node.value.rpartition("->")  # the equation of einsum
         if arrow and len(letters.strip(". ")) > 1:
             yield ast.Constant(start + arrow + letters[:-2] + letters[:-3:-1])
     elif isinstance(node, ast.Call):

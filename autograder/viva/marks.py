@@ -1,6 +1,6 @@
-"""Keep the marks of an oral exam: 0, 1 or 2 for each question of a student's sheet.
+"""Store the marks of an oral exam: 0, 1 or 2 for each question on a sheet.
 
-They are no points of the unit, so they are not in nbgrader's gradebook.
+These marks are not points of the unit, so they are not in nbgrader's gradebook.
 """
 
 import csv
@@ -19,15 +19,16 @@ MARKS = ("", "0", "1", "2")
 
 
 def marks_path(root: Path, slug: str) -> Path:
-    """Return the file with the marks that the command has taken."""
+    """Return the path of the file with the marks that were imported."""
     return grading_folder(root) / "viva" / f"{slug}.csv"
 
 
 def read_marks(path: Path) -> dict[str, list[str]]:
-    """Return each student's marks from a table, and none if there is no such file.
+    """Return each student's marks from a table; {} if the file does not exist.
 
     Raises:
-        CourseError: with the row, if a mark is not 0, 1, 2 or an empty cell.
+        CourseError: if a mark is not 0, 1, 2 or an empty cell. The message names the
+            row.
     """
     try:
         text = text_of_table(path) if path.is_file() else ""
@@ -49,7 +50,7 @@ def read_marks(path: Path) -> dict[str, list[str]]:
 def write_marks(
     path: Path, students: Sequence[str], *sources: dict[str, list[str]]
 ) -> None:
-    """Write a table with the students' marks from the last source that has some."""
+    """Write a table of marks; for each student, the last source with marks counts."""
     rows = {one: [""] * NUMBER for one in students}
     for source in sources:
         rows |= {student: own for student, own in source.items() if any(own)}
@@ -60,10 +61,11 @@ def write_marks(
 
 
 def take(root: Path, slug: str, path: Path, students: Collection[str]) -> int:
-    """Take the marks of a filled-in table, and return the number of students.
+    """Import the marks in a filled-in table, and return the number of students.
 
     Raises:
-        CourseError: if a student is unknown or a mark is wrong; nothing is taken then.
+        CourseError: if a student is unknown or a mark is invalid. Then nothing is
+            imported.
     """
     if not path.is_file():
         raise CourseError(f"{path} is not there: look at the path")
@@ -79,6 +81,6 @@ def take(root: Path, slug: str, path: Path, students: Collection[str]) -> int:
 
 
 def shown(marks: Sequence[str]) -> str:
-    """Return marks as text, with their sum if every question has one."""
+    """Return marks as text, with their sum if every question has a mark."""
     text = " + ".join(one or "–" for one in marks)
     return f"{text} = {sum(map(int, marks))}" if marks and all(marks) else text

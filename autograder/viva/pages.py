@@ -1,4 +1,4 @@
-"""Write the sheets of a class as a page, the answers as another, and a quiz as CSV."""
+"""Write a page with all sheets of a class, one with the answers, and a quiz as CSV."""
 
 import ast
 import csv
@@ -22,7 +22,7 @@ from autograder.viva.sheets import Sheet
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "viva"
 WRONG = [f"wrong choice {number + 1}" for number in range(WRONG_CHOICES)]
 COLUMNS = ["student", "number", "question", "right answer", *WRONG]
-LONGEST_IDS = 100  # bytes in a file name
+LONGEST_IDS = 100  # maximum number of bytes in a file name
 
 
 def write_sheets(
@@ -32,14 +32,15 @@ def write_sheets(
     folder: Path,
     students: Sequence[str] = (),
 ) -> list[Path]:
-    """Write the sheets, the answers and the quiz; return the paths.
+    """Write the sheets, the answers and the quiz, and return their paths.
 
     Args:
         root: the class's folder.
         unit: the unit.
         sheets: the sheets.
         folder: the folder to write into.
-        students: the ids for the file names; by default, the sheets of the whole class.
+        students: the ids for the file names; by default, the sheets are for the whole
+            class.
     """
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
@@ -83,7 +84,7 @@ def _uses_identity(sheet: Sheet) -> bool:
 
 
 def _short(students: Sequence[str]) -> list[str]:
-    """Return ids for a file name, or the first id and a hash if they are long."""
+    """Return the ids for a file name; if they are too long, the first id and a hash."""
     names = "-".join(students).encode()
     if len(names) <= LONGEST_IDS:
         return list(students)
@@ -94,7 +95,7 @@ def _short(students: Sequence[str]) -> list[str]:
 def _quiz_rows(
     sheets: Sequence[Sheet], said: Callable[[str, Sheet], str]
 ) -> Iterator[list[str]]:
-    """Yield a row for each question; its text includes the code and the inputs."""
+    """Yield a row for each question; its text contains the code and the inputs."""
     for sheet in sheets:
         for number, one in enumerate(sheet.questions, 1):
             code, calls = sheet.listings[one.function]
@@ -110,7 +111,7 @@ def _quiz_rows(
 
 
 def returned(unit: GradedUnit, name: str) -> str:
-    """Return the section "Returns" of a function's docstring, which names the axes."""
+    """Return the "Returns" section of a function's docstring, which names the axes."""
     for source in unit.answers.values():
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:

@@ -1,7 +1,7 @@
-"""Write questions about changed lines from the results of test runs, and choose three.
+"""Write questions about changed lines from test runs, and choose three of them.
 
-A question is only about results that the program has seen. It never says that a change
-has no effect on all inputs.
+A question is only about results that the program has computed. It never claims that a
+change has no effect on any input.
 """
 
 import hashlib
@@ -27,26 +27,26 @@ from autograder.viva.listing import ChangedLine
 LETTERS = "ABCDE"
 EASY, HARD, OWN = ("shape", "factor", "value"), ("which",), ("own",)
 WORTH = {"own": 20, "which": 12, "factor": 9, "shape": 8, "value": 7}
-WEAK = 5  # less worth than other questions
+WEAK = 5  # a weak question is worth this much less
 WRONG_CHOICES = 3
-MOST_ORDERS = 24  # of a shape's sizes: 32 sizes would have more than memory holds
+MOST_ORDERS = 24  # of a shape's sizes; all orders of 32 sizes need too much memory
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about one line, or about a wrong result.
+    """Hold a question about one line or about a wrong result.
 
     Attributes:
         function: the function or class.
         form: a key of `WORTH`.
-        changed: the changed line; None if the question is about a wrong result.
-        letter: the input that the question names, or "".
+        changed: the changed line, or None if the question is about a wrong result.
+        letter: the letter of the input that the question names, or "".
         text: the question.
-        right: the answer, in the form of a choice.
-        answer: the answer with the results, in English for the examiner.
-        cause: why the answer is true, in English for the examiner.
+        right: the answer in the form of a choice for a quiz.
+        answer: the answer with the results, written in English for the examiner.
+        cause: why the answer is true, written in English for the examiner.
         wrong: wrong choices for a quiz.
-        is_weak: whether a better question should take its place.
+        is_weak: whether a better question should replace this one.
     """
 
     function: str
@@ -62,7 +62,7 @@ class Question:
 
 
 def shuffled(texts: Collection[str], salt: str) -> tuple[str, ...]:
-    """Return the texts in an order that depends only on the salt."""
+    """Return the texts in an order that depends only on the texts and the salt."""
     return tuple(sorted(texts, key=lambda text: _hash(salt, text)))
 
 
@@ -76,9 +76,9 @@ def own_result_question(
 
     Args:
         name: the function.
-        own: its results, in the order of the letters.
+        own: the results of the student's function, in the order of the letters.
         right: the correct results.
-        runs: the results with each changed line, of which one may be correct.
+        runs: the results with each changed line, one of which may be correct.
     """
     pairs = zip(LETTERS, own, right, strict=False)
     letter, mine, correct = next(one for one in pairs if not agree(*one[1:]))
@@ -104,7 +104,7 @@ def own_result_question(
 
 
 def _difference(mine: Result, correct: Result) -> str:
-    """Say how a wrong result differs from the correct one."""
+    """Describe how a wrong result differs from the correct result."""
     if isinstance(mine, str):
         return f"The function ends with {mine}."
     if shapes_of(mine) != shapes_of(correct):
@@ -126,9 +126,9 @@ def questions_about(
 
     Args:
         name: the function.
-        own: its results, in the order of the letters.
+        own: the results of the function, in the order of the letters.
         runs: the results with each changed line.
-        salt: decides which wrong choices a quiz has.
+        salt: determines which wrong choices a quiz has.
     """
     for line, new in runs.items():
         kinds = [kind_of_change(*pair) for pair in zip(own, new, strict=True)]
@@ -159,7 +159,11 @@ def _which(
     kinds: Sequence[str],
     salt: str,
 ) -> tuple[str, str, str, tuple[str, ...]]:
-    """Ask which inputs show the change: text, right choice, answer, wrong choices."""
+    """Ask which inputs reveal a change.
+
+    Returns:
+        The text, the right choice, the answer and the wrong choices.
+    """
     letters = LETTERS[: len(kinds)]
     text = Phrase(
         "{suppose} For which of the inputs A to {last} would the result change or an "
@@ -186,7 +190,11 @@ def _about_input(
     new: Result,
     others: Sequence[Result],
 ) -> tuple[str, str, str, str, tuple[str, ...]]:
-    """Ask for a shape, a factor or numbers: form, text, right, answer, wrong."""
+    """Ask for a shape, a factor or numbers.
+
+    Returns:
+        The form, the text, the right choice, the answer and the wrong choices.
+    """
     factor = exact(factor_of(old, new) or 0.0)
     if kind == "shape":
         text = Phrase(
@@ -226,7 +234,7 @@ def _has_zero(result: Result) -> bool:
 
 
 def _factor_text(suppose: str, letter: str, old: str, has_zero: bool) -> Phrase:
-    """Ask for a factor, which a result's zeros do not show."""
+    """Ask for a factor; zeros in a result do not reveal the factor."""
     if has_zero:
         return Phrase(
             "{suppose} For input {letter}, your function returns {old}. By what "
@@ -249,9 +257,10 @@ def _instead(old: Result, new: Result) -> str:
 
 
 def choose(questions: Collection[Question], salt: str) -> tuple[Question, ...]:
-    """Choose an easy question, a hard one and a third, the same for the same code.
+    """Choose an easy question, a hard one and a third one.
 
-    They are about different lines and, where possible, about different functions.
+    The choice is the same for the same code. The questions are about different lines
+    and, if possible, about different functions.
     """
 
     def rank(one: Question) -> float:

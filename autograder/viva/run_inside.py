@@ -1,6 +1,6 @@
-"""Run calls of a student's function, as the last cell of the student's notebook.
+"""Run calls of a student's function as the last cell of the student's notebook.
 
-The grader sends the text of this file to the student's process.
+The grader sends this file's source to the student's process.
 """
 
 
@@ -10,11 +10,12 @@ def run_calls(
     """Return ("value", result) or ("error", class name) for each call.
 
     Args:
-        source: definitions to use; None means those of the notebook.
-        name: the function or class that they define.
-        calls: Python expressions, with names of PyTorch and `math`.
-        is_recording: whether to return the value that `recorded__` got, in place of the
-            result; ("error", number) if it got none, or several.
+        source: the definitions to use, or None for the definitions in the notebook.
+        name: the function or class to call.
+        calls: Python expressions, which may use names from PyTorch and `math`.
+        is_recording: whether to return the value that was passed to `recorded__`
+            instead of the result. If `recorded__` was not called exactly once, the
+            entry is ("error", number of calls).
     """
     import __future__
 

@@ -1,4 +1,4 @@
-"""Make the sheets of a class: run each student's code in the sandbox, ask about it."""
+"""Make the sheets of a class by running each student's code in the sandbox."""
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,26 +41,27 @@ HERE = Path(__file__).parent
 RUN_INSIDE = (HERE / "run_inside.py").read_text(encoding="utf-8")
 CALLS: dict[str, dict[str, list[str]]] = tomllib.loads(
     (HERE / "inputs.toml").read_text(encoding="utf-8")
-)  # unit, function, calls
-SECONDS, ALL_SECONDS = 4.0, 60.0  # for a function, for a submission
+)  # unit to function to calls
+SECONDS, ALL_SECONDS = 4.0, 60.0  # limits for one function and for one submission
 NO_NOTEBOOK = Phrase("The student's folder has no notebook.")
 NO_ANSWER = Phrase("The student has written no answer.")
 NO_QUESTION = Phrase("The program found no question with a certain answer.")
 
-# Function to its calls and the sources to run; None is what the notebook defines.
+# Maps a function to its calls and to the sources to run; None means the notebook's own
+# definition.
 Functions = Mapping[str, tuple[Sequence[str], Sequence[str | None]]]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The sheet of one student.
+    """Hold the sheet for one student.
 
     Attributes:
         submission: the submission.
         reason: why there are no questions, or "".
-        questions: at most three.
-        listings: function to the code and the calls that its questions refer to.
-        language: such as "ko", or None for English.
+        questions: at most three questions.
+        listings: maps a function to the code and the calls that its questions refer to.
+        language: the notebook's language, such as "ko", or None for English.
     """
 
     submission: Submission
@@ -77,10 +78,10 @@ def sheets_of(
     workers: int,
     done: Callable[[], None] = lambda: None,
 ) -> list[Sheet]:
-    """Make the sheets of submissions in several processes, in the given order.
+    """Make the sheets for submissions in several processes; keep their order.
 
     Raises:
-        CourseError: if the course's solution does not run.
+        CourseError: if the course's own solution does not run.
         NoParent: if the sandbox does not start.
     """
     limits = replace(limits, exercise_seconds=SECONDS, submission_seconds=ALL_SECONDS)
@@ -92,7 +93,7 @@ def sheets_of(
                 pool.give(waiting.pop(0))
             ended: list[Any] = pool.outcomes()
             for one in ended:
-                is_made = isinstance(one, Sheet)  # or its process was lost
+                is_made = isinstance(one, Sheet)  # otherwise its process was lost
                 own = one if is_made else Sheet(one.submission, one.reason)
                 found[one.submission] = own
                 done()
@@ -102,7 +103,7 @@ def sheets_of(
 
 
 def solution_of(unit: GradedUnit) -> dict[str, Result]:
-    """Return the result of the course's solution for each call of a unit.
+    """Return the results of the course's own solution for all calls of a unit.
 
     Raises:
         CourseError: if the solution does not run.
@@ -131,7 +132,7 @@ def make_sheet(
     submission: Submission,
     limits: Limits,
 ) -> Sheet:
-    """Make one sheet; any error of the notebook affects only this sheet."""
+    """Make one sheet; errors of the notebook affect only this sheet."""
     try:
         return _sheet(solution, unit, submission, limits)
     except FileNotFoundError:
@@ -209,7 +210,7 @@ def _questions(
         runs = {line: one for line, one in pairs if one}
         if all(map(agree, own, right)):
             questions += questions_about(name, again, runs, salt)
-        elif all(one.form != "own" for one in questions):  # later ones may follow
+        elif all(one.form != "own" for one in questions):  # one is about a wrong result
             questions.append(own_result_question(name, own, right, runs))
     return questions
 
@@ -220,7 +221,7 @@ def _cause(
     listing: str,
     calls: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return why the answer to a question about a changed line is true."""
+    """Explain why the answer to a question about a changed line is true."""
     name, line = question.function, question.changed
     assert line is not None
     part = part_of(listing, line)
@@ -235,7 +236,7 @@ def _cause(
 def _started(
     unit: GradedUnit, cells: Sequence[str], limits: Limits
 ) -> Iterator[SubmissionRunner]:
-    """Yield a runner of some cells, after which `run_calls` can run."""
+    """Yield a runner in which the given cells and then `run_calls` can run."""
     parent, files = shared_parent(), folder_files(unit.kit)
     warm_up(unit, files, parent)
     with SubmissionRunner(parent, [*cells, RUN_INSIDE], files, limits) as runner:
@@ -245,9 +246,9 @@ def _started(
 def _results(
     runner: SubmissionRunner, functions: Functions, is_recording: bool = False
 ) -> dict[str, list[list[Result] | None]]:
-    """Return each function's results for each source, or None if it has none.
+    """Return each function's results for each source, or None if there are none.
 
-    The first source of a function that does not end is the last one to run.
+    If a source of a function does not end, the function's other sources do not run.
     """
     found: dict[str, list[list[Result] | None]] = {}
     for name, (calls, sources) in functions.items():

@@ -1,6 +1,6 @@
-"""Count written answers by hand, by their substance, or not at all.
+"""Grade written answers by hand or by their substance, or do not count them.
 
-`own_words.py` finds the words of an answer that are its author's own, `substance.py`
-decides whether they are enough, and `settling.py` makes the gradebook follow
+`own_words.py` finds the words of an answer that were not copied, `substance.py` decides
+whether they are enough, and `settling.py` updates the gradebook to the mode in
 `course.toml`.
 """

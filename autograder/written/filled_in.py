@@ -1,9 +1,10 @@
-"""Read the filled-in tables of points by hand, and the named comments.
+"""Read filled-in tables of marks by hand, and the named comments.
 
-A comment is text, or names of comments in `comments.csv` in the class's folder.
-`@units` stands for the text next to `units` in that file.
+A comment is text that may contain names of comments in `comments.csv`, a file in the
+class's folder. `@units` is replaced with the text next to `units` in that file.
 
-An empty cell of a row with `same as` has the value of the row that it names.
+If a row with `same as` has an empty cell, the cell gets the value from the row of the
+student named there.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from autograder.written.rubric import Rubric
 
 COMMENTS, SAME_AS = "comments.csv", "same as"
 KEPT = re.compile(r"(?<!\w)@([\w-]+)")
-NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # start of `comments.csv`
-NAMED_FAULTS = 50  # shown at most
-SLACK = 0.005  # rounding allowed in the sum of parts: two digits are shown
+NAMED = re.compile(r'\s*"?[\w-]+"?[ \t]*([,;\t])')  # the start of `comments.csv`
+NAMED_FAULTS = 50  # maximum number in a message
+SLACK = 0.005  # allowed rounding error in a sum of parts, which have two decimals
 
 
 class MarksError(ValueError):
@@ -34,10 +35,10 @@ class MarksError(ValueError):
 
 @dataclass
 class Mark:
-    """A human's marks for one answer; None or empty leaves a value unchanged.
+    """Hold a person's marks for one answer; None or "" leaves a value unchanged.
 
-    `same_as` is the student whose equal answer has the values of this row's empty
-    cells, or "".
+    `same_as` is the student with the same answer, from whose row this row's empty cells
+    get their values, or "".
     """
 
     student: str
@@ -51,7 +52,7 @@ class Mark:
 def read_tables(
     paths: Iterable[Path], kept: Mapping[str, str], rubrics: Sequence[Rubric]
 ) -> tuple[list[Mark], list[str]]:
-    """Read tables that were filled in, as far as their cells can be understood.
+    """Read filled-in tables, and report the cells that cannot be understood.
 
     Args:
         paths: the files.
@@ -59,7 +60,7 @@ def read_tables(
         rubrics: the rubrics of the unit's questions.
 
     Returns:
-        The marks of each row, and each slip with its row.
+        The marks of each row, and each error with its row.
     """
     by_name = {one.name: one for one in rubrics}
     marks: list[Mark] = []
@@ -82,10 +83,10 @@ def read_tables(
 
 
 def with_equal_answers(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
-    """Give each row with `same as` the values of the row that it names.
+    """Fill in each row with `same as` from the row that it refers to.
 
     Returns:
-        The marks, and the rows whose named row is in no table.
+        The marks, and an error for each row that refers to a missing row.
     """
     known = {(one.student, one.question): one for one in marks}
     found, faults = [], []
@@ -105,10 +106,10 @@ def with_equal_answers(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
 
 
 def refuse(faults: Sequence[str]) -> None:
-    """Raise an error that names the first faults, if there are any.
+    """Raise an exception that lists the first errors, if there are any.
 
     Raises:
-        MarksError: if there are faults.
+        MarksError: if `faults` is not empty.
     """
     rest = len(faults) - NAMED_FAULTS
     more = [f"And {rest} more."] if rest > 0 else []
@@ -117,7 +118,7 @@ def refuse(faults: Sequence[str]) -> None:
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the place of each row of a table, and its cells."""
+    """Yield each row of a table: where it is, and its cells."""
     text = _text_of(path)
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text))
     missing = {"student", "question", "points"} - set(reader.fieldnames or ())
@@ -142,7 +143,7 @@ def _text_of(path: Path) -> str:
 
 
 def _delimiter(text: str) -> str:
-    """Return the delimiter of the cells, which is not a comma in some languages."""
+    """Return the delimiter of the cells; in some languages, it is not a comma."""
     first = text.split("\n", 1)[0]
     return max(",;\t", key=first.count)
 
@@ -154,7 +155,7 @@ def _mark(
     rubric: Rubric,
     faults: list[str],
 ) -> Mark:
-    """Return the marks of one row, and add its slips to `faults`."""
+    """Return the marks of one row, and add its errors to `faults`."""
     before = len(faults)
     parts = [
         _points(place, cells[key], limit, faults)
@@ -184,7 +185,7 @@ def _mark(
 
 
 def _points(place: str, text: str, most: float, faults: list[str]) -> float:
-    """Return the points in a cell, or 0 and a slip in `faults`."""
+    """Return the points in a cell; if there is an error, return 0 and record it."""
     try:
         points = float(text.replace(",", "."))
     except ValueError:
@@ -196,10 +197,10 @@ def _points(place: str, text: str, most: float, faults: list[str]) -> float:
 
 
 def kept_comments(folder: ClassFolder) -> dict[str, str]:
-    """Return the class's comments by their names, from `comments.csv`.
+    """Return the named comments of the class from `comments.csv`.
 
     Raises:
-        MarksError: if it is not in UTF-8.
+        MarksError: if the file is not in UTF-8.
     """
     path = folder.root / COMMENTS
     if not path.is_file():
@@ -213,6 +214,6 @@ def kept_comments(folder: ClassFolder) -> dict[str, str]:
 
 
 def unknown_names(marks: Sequence[Mark]) -> list[str]:
-    """Return the unknown names in comments, which stay as text."""
+    """Return the names in comments that are unknown; they remain as text."""
     found = (name for mark in marks for name in KEPT.findall(mark.comment))
     return list(dict.fromkeys(found))

@@ -1,8 +1,8 @@
 """Find the words in Hangul, where particles and endings are attached to words.
 
-A word has two syllables or more. A particle at its end is removed if two syllables
-remain: 마스크가, 마스크를 and 마스크 are one word. A verb form, or a connective that
-occurs in any text, is a word, but not a subject word.
+A word has at least two syllables. A particle at its end is removed if two syllables
+remain, so 마스크가, 마스크를 and 마스크 are the same word. Verb forms and connectives
+that occur in any text count as words, but not as technical terms.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import re
 from collections.abc import Iterator
 
 SYLLABLES = re.compile("[가-힣]+")
-SHORTEST = 2  # syllables of a word
+SHORTEST = 2  # minimum number of syllables of a word
 PARTICLES = """
 은 는 이 가 을 를 의 에 로 와 과 도 만 들 란 라 나 랑 께 야 여
 으로 에서 에게 까지 부터 보다 처럼 마다 조차 마저 밖에 이나 이란 이라 하고 한테 대로
 만큼 같이 이며 이고 로서 로써 이면 이다
 으로서 으로써 입니다 이라고 이라는 라고 라는
 """
-# The longest particle that fits is removed, then another before it: 문장에서는 is 문장.
+# The longest matching particle is removed, and then another one before it: 문장에서는
+# becomes 문장.
 ENDINGS = sorted(PARTICLES.split(), key=len, reverse=True)
 AT_MOST = 3
 VERBS = re.compile(
@@ -41,7 +42,7 @@ IN_ANY_TEXT = frozenset(CONNECTIVES.split())
 
 def words_in(run: str) -> Iterator[str]:
     """If a run of syllables contains a word, yield the word without its particles."""
-    if run in ENDINGS:  # follows a formula or foreign word
+    if run in ENDINGS:  # a particle after a formula or a foreign word
         return
     if len(run) >= SHORTEST:
         yield stem(run)
@@ -69,5 +70,5 @@ def is_hangul(word: str) -> bool:
 
 
 def is_of_a_subject(word: str) -> bool:
-    """Return whether a word in Hangul, without its particle, could name a thing."""
+    """Return whether a Hangul word without its particle could be a noun."""
     return word not in IN_ANY_TEXT and not VERBS.search(word)

@@ -1,9 +1,10 @@
-"""Give points by hand in a spreadsheet: write the tables, and import their marks.
+"""Grade by hand in a spreadsheet: write the tables, and import the marks.
 
-A row is one answer. Points are in `points`, or for each part in `part 1`, `part 2` …. A
-comment is text, or the names of comments in `comments.csv`. An empty row changes
-nothing, except that a row with `same as` gets the marks of an identical answer. `page`
-is the address of the answer in formgrader, after the address of the Jupyter server.
+Each row is for one answer. The column `points` contains its points, or the columns
+`part 1`, `part 2` … contain the points of its parts. A comment is text that may contain
+names of comments in `comments.csv`. An empty row changes nothing, except that a row
+with `same as` gets the marks of an identical answer. The column `page` contains the
+address of the answer in formgrader, without the address of the Jupyter server.
 `filled_in.py` reads the filled-in tables.
 """
 
@@ -30,7 +31,7 @@ from autograder.written.rubric import Rubric
 from autograder.written.settling import how_settled
 from autograder.written.substance import Answer
 
-LONGEST = 30_000  # characters of an answer; a spreadsheet's cell holds 32,767
+LONGEST = 30_000  # characters of an answer; a spreadsheet's cell can contain 32,767
 FIXED = ("student", "question", "of", SAME_AS)
 ENTRIES = ("points", "comment", "answer", "page")
 
@@ -43,13 +44,14 @@ def write_tables(
     graders: Sequence[str] = (),
     is_anonymous: bool = False,
 ) -> tuple[list[Path], int]:
-    """Write a table for each grader, with answers and the marks given so far.
+    """Write a table for each grader with the answers and the existing marks.
 
-    Answers are distributed by student, in an order that does not depend on names. Equal
-    answers go to the same grader: one row has the marks, and the others are at the end.
+    Answers are distributed to the graders by student, in an order that does not depend
+    on names. Equal answers are given to the same grader. One row of them is for the
+    marks, and the other rows are at the end of the table.
 
     Returns:
-        The files, and how many answers equal the answer of another row.
+        The files, and how many answers are equal to an answer in another row.
     """
     given = given_by_hand(folder, unit.slug)
     students = sorted(given, key=lambda one: code_of(unit.slug, one))
@@ -76,7 +78,7 @@ def write_tables(
             row = [*fixed, *marks, answer.text[:LONGEST], page]
             (equal if first else rows)[turns[first or who]].append(row)
     for path, plain, others in zip(made, rows, equal, strict=True):
-        others.sort(key=lambda row: row[1 : len(FIXED)])  # equal answers together
+        others.sort(key=lambda row: row[1 : len(FIXED)])  # equal answers are together
         _write(path, [[*heading, *ENTRIES], *plain, *others])
     if is_anonymous:
         _keep_codes(folder, unit.slug, students)
@@ -88,10 +90,11 @@ def write_tables(
 def first_of_equals(
     answers: Mapping[str, Answer], given: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
-    """Return, for each answer that equals another, the student whose row has the marks.
+    """For each answer that equals another, return the student whose row gets the marks.
 
-    Case, spaces and a final full stop do not count. An answer with a picture equals no
-    other. The first student with points has the marks, or else the first student.
+    Case, spaces and a final full stop are ignored. An answer with a picture is never
+    equal to another. The row is that of the first student who already has points, or
+    else of the first student.
     """
     groups: dict[str, list[str]] = {}
     for student, answer in answers.items():
@@ -108,7 +111,7 @@ def first_of_equals(
 def _submissions_by_first(
     firsts: Mapping[str, str], addresses: Mapping[str, str]
 ) -> list[list[str]]:
-    """Return groups of submissions with equal answers."""
+    """Return the groups of submissions whose answers are equal."""
     groups: dict[str, list[str]] = {}
     for student, first in firsts.items():
         groups.setdefault(first, [addresses[first]]).append(addresses[student])
@@ -116,7 +119,7 @@ def _submissions_by_first(
 
 
 def submissions_in_formgrader(folder: ClassFolder, slug: str) -> dict[str, str]:
-    """Return each student's submission id, which is in formgrader's addresses."""
+    """Return each student's submission id, as used in formgrader's addresses."""
     with Gradebook(folder.db_url) as gradebook:
         found = gradebook.notebook_submissions(slug, slug)
         return {one.student.id: one.id for one in found}
@@ -130,9 +133,9 @@ def table_of(place: Path, slug: str, grader: str = "") -> Path:
 def given_by_hand(
     folder: ClassFolder, slug: str
 ) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return student to question to the points and the comment given by hand.
+    """For each student and question, return the points and comment given by hand.
 
-    This includes points that do not count at present.
+    This includes points that currently do not count.
     """
     aside = how_settled(folder, slug).aside
     found: dict[str, dict[str, tuple[str, str]]] = {}
@@ -150,7 +153,7 @@ def given_by_hand(
 
 
 def _known(folder: ClassFolder, slug: str) -> Path:
-    """Return the file with the points that tables last contained or gave."""
+    """Return the path of the file with the points that tables contained last."""
     return grading_folder(folder.root) / "written" / f"{slug}-known.json"
 
 
@@ -168,7 +171,7 @@ def _remember(
 def _newer(
     folder: ClassFolder, slug: str, marks: Mapping[tuple[str, str], Mark]
 ) -> list[str]:
-    """Return the rows whose points would replace newer ones from formgrader."""
+    """Return the rows whose points would overwrite newer points from formgrader."""
     path = _known(folder, slug)
     known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     given = given_by_hand(folder, slug)
@@ -187,12 +190,12 @@ def _newer(
 
 
 def code_of(slug: str, student: str) -> str:
-    """Return a student's code in an anonymous table."""
+    """Return the code that replaces a student's id in an anonymous table."""
     return "a-" + hashlib.sha256(f"{slug} {student}".encode()).hexdigest()[:8]
 
 
 def _keep_codes(folder: ClassFolder, slug: str, students: Sequence[str]) -> None:
-    """Write the students' codes to a file, which graders do not get."""
+    """Write the students' codes to a file that graders do not get."""
     rows = [["code", "student"], *([code_of(slug, one), one] for one in students)]
     _write(grading_folder(folder.root) / "written" / f"{slug}-codes.csv", rows)
 
@@ -204,7 +207,7 @@ def _write(path: Path, rows: Sequence[Sequence[str]]) -> None:
 
 
 def _harmless(text: str) -> str:
-    """Return a cell of any length that a spreadsheet does not read as a formula."""
+    """Return a cell of any length that spreadsheets do not interpret as a formula."""
     plain = safe_text(text)
     return plain if is_number(plain) else quoted(plain)
 
@@ -215,18 +218,18 @@ def take(
     marks: Sequence[Mark],
     faults: Sequence[str] = (),
 ) -> int:
-    """Write marks into the gradebook, all or none, and return how many were new.
+    """Write either all or no marks into the gradebook; return how many were new.
 
     Args:
         folder: the class.
         unit: the unit.
         marks: the marks of all rows.
-        faults: the slips that reading the rows has found.
+        faults: the errors that were found when the rows were read.
 
     Raises:
-        MarksError: with all slips, if there are any, if a student does not exist, two
-            rows contradict each other, or the points are older than those in the
-            gradebook.
+        MarksError: if `faults` is not empty, if a student does not exist, if two rows
+            contradict each other, or if the points are older than those in the
+            gradebook. The message lists all errors.
     """
     new = 0
     marks, unfound = with_equal_answers(marks)
@@ -255,7 +258,7 @@ def take(
 def _take(
     gradebook: Gradebook, grade: Grade, mark: Mark, where: tuple[str, str, str, str]
 ) -> bool:
-    """Write one mark and return whether it changed anything."""
+    """Write the marks of one row, and return whether anything changed."""
     was = (grade.manual_score, grade.needs_manual_grade)
     if mark.points is not None:
         grade.manual_score, grade.needs_manual_grade = mark.points, False

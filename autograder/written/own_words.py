@@ -1,9 +1,9 @@
-"""Find the words of an answer that its author did not copy from the course's texts.
+"""Find the words of an answer that were not copied from the course's texts.
 
-A word is a run of two letters or more. In a script without blanks, each sign is a word,
-and `hangul.py` defines Korean words. Copied text is found by runs of words and by
-sentences that are nearly equal to one of the course's, so that a few changed words do
-not make them new.
+A word is a sequence of at least two letters. In a script without spaces, each character
+is a word, and `hangul.py` defines Korean words. Text counts as copied if a sequence of
+words occurs in the course's texts, or if a sentence is nearly equal to a sentence of
+the course. Therefore, a copied sentence stays copied if a few words are changed.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rapidfuzz.process import extractOne
 
 from autograder.written import hangul
 
-RUN = 6  # words in a row that count as copied if they match ours
-NEARLY = 0.7  # agreement from which a sentence counts as ours
-SHORTEST = 5  # words in a sentence that is compared
-MOST_READ = 20_000  # characters of an answer, because each sentence takes time
+RUN = 6  # consecutive words that count as copied if they occur in our texts
+NEARLY = 0.7  # agreement from which a sentence counts as copied
+SHORTEST = 5  # minimum number of words in a sentence that is compared
+MOST_READ = 20_000  # characters of an answer; each sentence takes time
 FIRST_CODE = 0x100
 COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-TARGET = re.compile(r"(?<=\])\([^()]*\)")  # target of a link or picture
+TARGET = re.compile(r"(?<=\])\([^()]*\)")  # target of a link or an image
 COMMAND = re.compile(r"\\[A-Za-z]+")  # TeX command
 END_OF_SENTENCE = re.compile(r"[.!?;:。！？](?=\s|$)|\n\s*\n|\n\s*(?:[-*]|\d+\.)\s")
 WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 WITHOUT_BLANKS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u0e00-\u0e7f]")
 OF_ONE_SCRIPT = re.compile("[가-힣]+|[^가-힣]+")
-# Words of the usual filler text.
+# Words of common placeholder text.
 FILLER_TEXT = """
 lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor
 incididunt labore dolore magna aliqua enim minim veniam quis nostrud exercitation
@@ -55,7 +55,7 @@ def sentences_of(text: str) -> Iterator[list[str]]:
 
 
 def _split(run: str) -> Iterator[str]:
-    """Yield the words of a run of letters; a word has letters of only one alphabet."""
+    """Yield the words in a run of letters; a word uses only one alphabet."""
     for part in OF_ONE_SCRIPT.findall(run):  # softmax를 is softmax and a particle
         if hangul.is_hangul(part):
             yield from hangul.words_in(part)
@@ -66,7 +66,7 @@ def _split(run: str) -> Iterator[str]:
 def _of_another_script(run: str) -> Iterator[str]:
     if WITHOUT_BLANKS.search(run):
         yield from WITHOUT_BLANKS.findall(run)
-    elif "HANGUL" in _alphabets(run):  # letters without a syllable: ㅋㅋ
+    elif "HANGUL" in _alphabets(run):  # letters that form no syllable, such as ㅋㅋ
         return
     elif len(run) > 1 and run not in FILLER and len(_alphabets(run)) == 1:
         yield run
@@ -82,7 +82,7 @@ def _alphabets(run: str) -> set[str]:
 
 
 class HandedOut:
-    """The texts that all students received."""
+    """Compare answers with the texts that all students received."""
 
     def __init__(self, texts: Iterable[str]):
         """Split the texts into words and sentences."""
@@ -100,7 +100,7 @@ class HandedOut:
             ]
 
     def own_words(self, answer: str) -> list[str]:
-        """Return the words that an answer's start does not copy from these texts."""
+        """Return the words at an answer's start that are not copied from the texts."""
         sentences = list(sentences_of(answer[:MOST_READ]))
         flat = [word for sentence in sentences for word in sentence]
         copied = {

@@ -20,16 +20,16 @@ from autograder.unit import GradedUnit
 from autograder.written.own_words import HandedOut
 from autograder.written.substance import Answer
 
-PASTED = re.compile(r"\]\(data:image/")  # Colab's format
+PASTED = re.compile(r"\]\(data:image/")  # the form that Colab uses
 CHAPTER = "[0-9][0-9]_*"
 Cells = list[dict[str, Any]]
 
 
 def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
-    """Return the texts that all students have: the unit's notebook and every chapter.
+    """Return the texts that all students have: the unit's notebook and all chapters.
 
-    These include all languages, because a Korean answer may also be copied from English
-    text.
+    The texts are in all languages, because a Korean answer may also be copied from
+    English text.
     """
     chapters = sorted((course.root / "book").glob(f"{CHAPTER}.md"))
     translated = sorted(locale_dir(course).glob(f"{PAGES}/{CHAPTER}.po"))
@@ -43,7 +43,7 @@ def handed_out_in(course: Course, unit: GradedUnit) -> HandedOut:
 
 
 def _cells_handed_out(unit: GradedUnit) -> list[str]:
-    """Return the cells of a unit's notebook, in all languages."""
+    """Return the cells of a unit's notebook in all languages."""
     notebooks = [unit.released]
     notebooks += [
         nbformat.read(path, as_version=4) for path in translated_notebooks(unit)
@@ -57,7 +57,7 @@ def answers_to(
     students: Sequence[str],
     questions: Iterable[str],
 ) -> dict[str, dict[str, Answer]]:
-    """Return question to student to answer, from the graded notebooks.
+    """Return the answers to each question by student, from the graded notebooks.
 
     Students without a graded notebook are left out.
     """
@@ -84,9 +84,9 @@ def _cells(path: Path) -> Cells:
 
 
 def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, bool]]]:
-    """Yield each question with its answer: its cell and the student's cells below it.
+    """Yield each question and its answer: its cell and the student's cells below.
 
-    The answer to a task is all the text below it.
+    The answer to a task is all text below the task.
     """
     task, of_task = "", []
     for number, cell in enumerate(cells):
@@ -103,13 +103,13 @@ def _written(cells: Cells, ours: set[str]) -> Iterator[tuple[str, tuple[str, boo
 
 
 def _is_own(cell: Mapping[str, Any], ours: set[str]) -> bool:
-    """Return whether this is a text cell that the student added."""
+    """Return whether a cell is a text cell that the student added."""
     is_text = cell["cell_type"] == "markdown" and not cell["metadata"].get("nbgrader")
     return is_text and "".join(cell["source"]) not in ours
 
 
 def _joined(cells: Cells, ours: set[str]) -> tuple[str, bool]:
-    """Return the text of cells without stubs, and whether there is a picture."""
+    """Return the text of cells without stubs, and whether there is an image."""
     texts = ["".join(cell["source"]) for cell in cells]
     written = [text for text in texts if text not in ours] or texts
     has_picture = any(cell.get("attachments") for cell in cells)
@@ -117,7 +117,7 @@ def _joined(cells: Cells, ours: set[str]) -> tuple[str, bool]:
 
 
 def _source(folder: ClassFolder, student: str, slug: str) -> str:
-    """Return the file of a submission, which the members of a team share."""
+    """Return the name of a submitted file, which is the same for a whole team."""
     path = folder.root / "collected" / student / slug / "submissions.json"
     try:
         records: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Read the rubric of a written question from the master's model answer.
+"""Read the rubric of a written question from the model answer in the master.
 
 A part of a model answer begins with `1. (6 points)` or `1. **6**:`. If the parts do not
 add up to the question's points, the question has no parts.
@@ -22,14 +22,14 @@ HEADING = re.compile(r"^## ", re.M)
 
 @dataclass(frozen=True)
 class Rubric:
-    """The rubric of a written question.
+    """Hold the rubric of a written question.
 
     Attributes:
         name: the name of the question.
         points: the points for the whole question.
         question: the text that students read.
         model: the model answer, or the mark scheme.
-        parts: the points of each part, in order; empty if it has no parts.
+        parts: the points of each part, in order; empty if there are no parts.
     """
 
     name: str
@@ -45,7 +45,7 @@ def rubrics_of(course: Course, unit: Unit, points: dict[str, float]) -> list[Rub
     Args:
         course: the course with the master.
         unit: the unit.
-        points: question to points, from the released notebook.
+        points: maps each question to its points in the released notebook.
     """
     text = course.master(unit).read_text(encoding="utf-8")
     found = []
@@ -76,7 +76,7 @@ def _plain(question: str) -> str:
 
 
 def write_rubric(rubrics: list[Rubric], path: Path) -> None:
-    """Write each question and model answer, for reading next to the table."""
+    """Write each question and its model answer to a file that graders read."""
     texts = [
         f"# {one.name}: {one.points:g} points\n\n{one.question}\n\n"
         f"## What earns them\n\n{one.model}\n"

@@ -1,7 +1,8 @@
-"""Make a unit's written answers in the gradebook follow `course.toml`.
+"""Apply the mode in `course.toml` to a unit's written answers in the gradebook.
 
-Points given by a human are kept in every mode. If written answers do not count, these
-points are stored in `grading/written/UNIT.json` and restored in another mode.
+Points that a person gave are kept in every mode. While written answers do not count,
+these points are stored in `grading/written/UNIT.json`. They are restored when the mode
+changes.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ from autograder.unit import GradedUnit, written_points
 from autograder.written.reading import answers_to, handed_out_in
 from autograder.written.substance import Verdict, judge
 
-LOCK = "gradebook.lock"  # shared with grading runs
+LOCK = "gradebook.lock"  # grading runs use the same lock
 
 
 @dataclass
 class Settled:
-    """How a unit's written answers currently count in the gradebook.
+    """Describe how a unit's written answers currently count in the gradebook.
 
     Attributes:
         mode: one of `autograder.course.MODES`.
-        points: each question's points, also if they do not count.
-        verdicts: question to student to verdict, if substance counts.
-        aside: student to question to the score and extra credit given by a human, if
-            they do not count.
+        points: the points of each question, even if they do not count.
+        verdicts: for each question and student, the verdict, if substance counts.
+        aside: for each student and question, the score and extra credit that a person
+            gave, if they do not count.
     """
 
     mode: str = BY_HAND
@@ -45,7 +46,7 @@ class Settled:
     aside: dict[str, dict[str, list[float | None]]] = field(default_factory=dict)
 
     def without_substance(self) -> dict[str, list[str]]:
-        """Return, by student, the reasons why answers have no substance, in words."""
+        """For each student, return in words why answers have no substance."""
         found: dict[str, list[str]] = {}
         for question, verdicts in self.verdicts.items():
             for student, one in verdicts.items():
@@ -61,7 +62,7 @@ class Settled:
 
 
 def how_settled(folder: ClassFolder, slug: str) -> Settled:
-    """Return how a unit's written answers count since they were last settled."""
+    """Return how a unit's written answers counted when they were last settled."""
     try:
         kept = restored(json.loads(_path(folder, slug).read_text(encoding="utf-8")))
     except FileNotFoundError:
@@ -77,14 +78,14 @@ def how_settled(folder: ClassFolder, slug: str) -> Settled:
 
 
 def settle(folder: ClassFolder, unit: GradedUnit) -> Settled:
-    """Make the gradebook count a unit's written answers by the course's settings.
+    """Update a unit's written answers in the gradebook to the course's settings.
 
     Args:
         folder: the class, with the graded notebooks of the unit.
         unit: the unit of the written answers.
 
     Returns:
-        How the answers count now.
+        How the answers now count.
     """
     mode = folder.course.unit(unit.slug).written_answers
     before = how_settled(folder, unit.slug)
@@ -115,7 +116,7 @@ def _path(folder: ClassFolder, slug: str) -> Path:
 
 
 def _set_points(notebook: GradedNotebook, now: Settled) -> None:
-    """Set each written question's points in the gradebook; 0 if it does not count."""
+    """Set the points of each written question; 0 if the question does not count."""
     for cell in [*notebook.grade_cells, *notebook.task_cells]:
         if cell.name in now.points:
             counts = now.mode != UNCOUNTED
@@ -123,7 +124,7 @@ def _set_points(notebook: GradedNotebook, now: Settled) -> None:
 
 
 def _written(gradebook: Gradebook, slug: str, now: Settled) -> Iterator[Grade]:
-    """Yield the grades of a unit's written answers, without keeping them in memory."""
+    """Yield the grades of a unit's written answers, but do not keep them in memory."""
     for submission in submissions_in_turn(gradebook, slug):
         for notebook in submission.notebooks:
             for grade in notebook.grades:
@@ -151,7 +152,7 @@ def _student(grade: Grade) -> str:
 
 
 def _settle(grade: Grade, now: Settled) -> None:
-    """Make one grade count as the mode says."""
+    """Update one grade to the current mode."""
     if now.mode == UNCOUNTED:
         _put_aside(grade, now)
         grade.auto_score, grade.needs_manual_grade = 0.0, False
@@ -170,7 +171,7 @@ def _settle(grade: Grade, now: Settled) -> None:
 
 
 def _put_aside(grade: Grade, now: Settled) -> None:
-    """Store a human's points if they do not count."""
+    """Store the points that a person gave, if they do not count."""
     if grade.manual_score is not None or grade.extra_credit is not None:
         own = now.aside.setdefault(_student(grade), {})
         own[grade.name] = [grade.manual_score, grade.extra_credit]
@@ -178,7 +179,7 @@ def _put_aside(grade: Grade, now: Settled) -> None:
 
 
 def _bring_back(grade: Grade, now: Settled) -> None:
-    """Restore a human's stored points."""
+    """Restore the stored points that a person gave."""
     own = now.aside.get(_student(grade), {}).pop(grade.name, None)
     if own is not None:
         grade.manual_score, grade.extra_credit = own

@@ -1,16 +1,17 @@
 """Decide whether written answers have substance.
 
-An answer has substance if, without text copied from the notebook and the chapters,
+Text that was copied from the notebook and the chapters is ignored. An answer has
+substance if all of these conditions hold:
 
-- it has at least as many words as the question has points, and at least eight;
-- at least half as many of them are different;
-- at least three different words with five letters or more occur in the notebook or the
-  chapters, in either edition;
-- no other answer of the class, except from the same team, has nearly the same words.
+- It has at least as many words as the question has points, and at least eight.
+- At least half as many of its words are different.
+- At least three different words of at least five letters occur in the notebook or the
+  chapters, in any language of the course.
+- No other answer of the class, except by the same team, has nearly the same words.
 
 A Korean answer needs fewer words for the same content: three quarters of that number,
-and at least six. A word in Hangul counts among the three if it has two syllables or
-more without its particle, and could name a thing (`hangul.py`).
+and at least six. A Hangul word can be one of the three words if it has at least two
+syllables without its particle and could be a noun (`hangul.py`).
 
 This rule cannot decide whether an answer is right, or who wrote it.
 """
@@ -30,10 +31,10 @@ from autograder.written import hangul
 from autograder.written.own_words import FIRST_CODE, HandedOut, sentences_of
 
 FEWEST_WORDS = 8
-IN_KOREAN = 0.75  # Korean words for one English word, in the course's own text
-KNOWN_WORDS, LONG = 3, 5  # subject words, and the letters of each
-SAME = 0.85  # shared words from which two answers count as the same
-ROWS = 500  # answers compared with all others at a time
+IN_KOREAN = 0.75  # Korean words per English word in the course's own text
+KNOWN_WORDS, LONG = 3, 5  # number of technical terms, and letters in each
+SAME = 0.85  # share of common words from which two answers count as the same
+ROWS = 500  # answers that are compared with all others at a time
 EMPTY = Phrase("There is no answer.")
 TOO_FEW_DIFFERENT = Phrase("The answer repeats the same few words.")
 OFF_SUBJECT = Phrase("The answer does not use the words of the subject.")
@@ -45,12 +46,12 @@ PICTURE = Phrase("The answer is a picture, which a human must look at.")
 
 @dataclass(frozen=True)
 class Answer:
-    """A submitted written answer.
+    """Hold a written answer that a student submitted.
 
     Attributes:
         text: the answer in Markdown.
-        has_picture: whether it contains a pasted picture.
-        source: the submitted file if a team shares one, else "".
+        has_picture: whether it contains a pasted image.
+        source: the submitted file if a team shares it, otherwise "".
     """
 
     text: str
@@ -60,11 +61,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an answer has substance.
+    """State whether an answer has substance.
 
     Attributes:
-        has_substance: the verdict; None if only a human can decide.
-        why: the reason for the student; "" if it has substance.
+        has_substance: the verdict, or None if only a person can decide.
+        why: the reason, which the student reads; "" if the answer has substance.
         like: the students whose answers have nearly the same words.
     """
 
@@ -76,7 +77,7 @@ class Verdict:
 def judge(
     answers: Mapping[str, Answer], points: float, handed_out: HandedOut
 ) -> dict[str, Verdict]:
-    """Judge whether each student's answer to one question has substance."""
+    """For each student, judge whether the answer to one question has substance."""
     own = {who: handed_out.own_words(one.text) for who, one in answers.items()}
     verdicts = {
         who: alone(words, points, handed_out, answers[who])
@@ -95,7 +96,7 @@ def judge(
 
 
 def words_needed(points: float, own: Sequence[str] = ()) -> int:
-    """Return the number of own words that an answer with the words `own` needs."""
+    """Return how many of its own words an answer with the words `own` needs."""
     is_korean = sum(map(hangul.is_hangul, own)) > len(own) / 2
     needed = max(FEWEST_WORDS, points)
     return math.ceil(needed * IN_KOREAN if is_korean else needed)
@@ -110,7 +111,7 @@ def _is_of_a_subject(word: str) -> bool:
 def alone(
     own: Sequence[str], points: float, handed_out: HandedOut, answer: Answer
 ) -> Verdict:
-    """Judge the substance of an answer without comparing it with other answers."""
+    """Judge the substance of one answer without comparing it with others."""
     needed = words_needed(points, own)
     known = set(filter(_is_of_a_subject, own)) & handed_out.words
     why = ""
@@ -135,7 +136,7 @@ def alone(
 def _alike(
     own: Mapping[str, Sequence[str]], answers: Mapping[str, Answer]
 ) -> dict[str, set[str]]:
-    """Return, by student, those whose answer has nearly the same words in any order."""
+    """For each student, return who else used nearly the same words in any order."""
     students = list(own)
     texts = _coded(own.values())
     found: dict[str, set[str]] = {}

@@ -1,4 +1,4 @@
-"""Print how the written answers of a unit count."""
+"""Describe how the written answers of a unit count."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from autograder.written.settling import Settled
 
 
 def lines_about(slug: str, now: Settled) -> list[str]:
-    """Return lines on how many answers have substance, or that none counts."""
+    """Return lines that state how many answers have substance, or that none counts."""
     if now.mode == UNCOUNTED:
         return [f"{slug}: written answers do not count; every score is scaled."]
     if now.mode != SUBSTANCE:

@@ -1,4 +1,4 @@
-"""Find filled-in tables whose marks are not in the gradebook yet."""
+"""Find filled-in tables whose marks have not been imported into the gradebook."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def untaken(
     """Return the tables with marks that the gradebook does not contain.
 
     Raises:
-        MarksError: if the class's named comments cannot be read.
+        MarksError: if the named comments of the class cannot be read.
     """
     kept = kept_comments(folder)
     given = given_by_hand(folder, unit.slug)
@@ -40,7 +40,7 @@ def _holds_more(
     rubrics: Sequence[Rubric],
     given: Mapping[str, Mapping[str, tuple[str, str]]],
 ) -> bool:
-    """Return whether a table has marks that were not imported, or cannot be read."""
+    """Return whether a table has marks that were not imported or cannot be read."""
     marks, faults = read_tables([path], kept, rubrics)
     return bool(faults) or any(
         _is_new(mark, *given.get(mark.student, {}).get(mark.question, ("", "")))

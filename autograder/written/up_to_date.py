@@ -1,4 +1,4 @@
-"""Update the gradebook's scores after changes to settings, points and dates."""
+"""Update the scores in the gradebook after changes to settings, points and dates."""
 
 import contextlib
 
@@ -15,12 +15,13 @@ from autograder.written.settling import Settled, settle
 
 
 def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bool]:
-    """Settle a unit's written answers, then its times and late penalties.
+    """Update a unit's times, written answers and late penalties in the gradebook.
 
-    Points and dates can also change by clicks in formgrader, which no command notices.
+    This is needed before each report, because points and dates can be changed in
+    formgrader, where no command notices the change.
 
     Returns:
-        How written answers count now, and whether a penalty has changed.
+        How written answers now count, and whether a penalty has changed.
     """
     renew_times(folder, unit.slug)
     return settle(folder, unit), renew_penalties(converter(folder), unit.slug)
@@ -29,8 +30,8 @@ def bring_up_to_date(folder: ClassFolder, unit: GradedUnit) -> tuple[Settled, bo
 def renew_times(folder: ClassFolder, slug: str) -> None:
     """Write the time of each submission of a unit into the gradebook.
 
-    Some platforms report only whether work was late. In that case the time is computed
-    from the due date, which may have changed since. An unreadable time changes nothing.
+    Some platforms report only whether work was late. In this case, the time is computed
+    from the due date, which may have changed. An unreadable time changes nothing.
     """
     submitted = folder.root / folder.coursedir.submitted_directory
     known = SubmittedAssignment.student_id, SubmittedAssignment.timestamp
@@ -56,7 +57,7 @@ def renew_times(folder: ClassFolder, slug: str) -> None:
 
 
 def untimed(folder: ClassFolder, slug: str) -> int:
-    """Count the submissions of a unit without a time, if it has a due date."""
+    """Count a unit's submissions without a time; 0 if the unit has no due date."""
     with open_session(folder.db_url) as session:
         rows = session.query(SubmittedAssignment).join(Assignment)
         rows = rows.filter(Assignment.name == slug, Assignment.duedate.is_not(None))

@@ -1,4 +1,4 @@
-"""The last cell of every notebook. The assembler fills in the names between @."""
+"""Template of the last cell of every notebook; names between @ are filled in."""
 
 # Run this cell last: it tells you how to hand in; on Colab it makes the file.
 import json

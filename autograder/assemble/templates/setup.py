@@ -1,4 +1,4 @@
-"""The set-up cell of every notebook. The assembler fills in the names between @."""
+"""Template of the set-up cell of every notebook; names between @ are filled in."""
 
 # Run this cell first: it finds the course's code; on Colab it fetches it.
 import os

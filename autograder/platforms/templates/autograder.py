@@ -1,7 +1,7 @@
 """Grade a submission on Classroom 50's runner, and write `result.json`.
 
-The runner starts this file in the student's checkout with the variables that it
-documents: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding.
+The runner starts this file in the student's checkout. Its environment variables are
+described at https://github.com/foundation50/classroom50/wiki/Advanced-Autograding.
 """
 
 import json
@@ -17,11 +17,11 @@ from typing import Any
 
 GRADER = Path(__file__).resolve().parent / "grader"
 RESULT, REPORT = Path("result.json"), Path("release-body.md")
-HUNDREDTHS = 100  # of a point, in which the scores count
+HUNDREDTHS = 100  # in a point: Classroom 50's scores are hundredths
 
 
 def identity(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields that say which submission this is."""
+    """Return the fields that identify the submission."""
     commit = variables["COMMIT_URL"]
     return {
         "schema": "classroom50/result/v1",
@@ -38,7 +38,7 @@ def identity(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def outputs(scores: Mapping[str, Any]) -> str:
-    """Return the runner's lines about a graded submission."""
+    """Return the output lines that the runner reads for a graded submission."""
     has_passed = all(test["passed"] for test in scores["tests"])
     points, most = (scores[key] / HUNDREDTHS for key in ("score", "max-score"))
     status = "success" if has_passed else "failure"
@@ -46,7 +46,7 @@ def outputs(scores: Mapping[str, Any]) -> str:
 
 
 def main() -> int:
-    """Grade the checkout, and return 1 if the grader itself had a problem."""
+    """Grade the checkout; return 1 only if the grader itself had a problem."""
     with tempfile.TemporaryDirectory() as folder:
         scores, report = Path(folder, "scores.json"), Path(folder, "report.md")
         subprocess.run(["bash", GRADER / "install"], check=True)
@@ -56,7 +56,7 @@ def main() -> int:
             print("::error::The grader had a problem: see the lines above.")
             return 1
         found = json.loads(scores.read_text(encoding="utf-8"))
-        for path in (RESULT, REPORT):  # the student may have committed links
+        for path in (RESULT, REPORT):  # because the student may have committed links
             path.unlink(missing_ok=True)
         text = json.dumps({**identity(os.environ), **found}, indent=1)
         RESULT.write_text(f"{text}\n", encoding="utf-8")

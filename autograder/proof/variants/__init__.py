@@ -1,4 +1,4 @@
-"""Define wrong variants and right styles of answers, and put them into a notebook."""
+"""Define wrong and right variants of answers, and insert them into a notebook."""
 
 from autograder.proof.variants.answers import Answer, answer
 from autograder.proof.variants.changes import body, drop, insert, swap

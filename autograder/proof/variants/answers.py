@@ -22,11 +22,11 @@ from autograder.proof.variants.registry import (
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer whose variants are collected.
+    """Hold an answer, and collect its variants.
 
     Attributes:
         replaces: a function, a class or `Class.method`.
-        source: its text, without docstrings, comments and solution markers.
+        source: the answer's source, without docstrings, comments and solution markers.
     """
 
     replaces: str
@@ -39,18 +39,19 @@ class Answer:
         names: str | None = None,
         diagnosed: bool = True,
     ) -> Any:
-        """Collect a wrong answer, which must lose points.
+        """Collect a wrong answer that must lose points.
 
         Args:
             description: a description of the error.
-            changes: its changes to the answer; without any, the decorated function or
-                class is the wrong answer.
-            names: the part of the mistake's phrase to look for; by default
-                `description`.
-            diagnosed: a failing check must name the mistake.
+            changes: the changes that make the answer wrong. Without changes, this
+                method is a decorator, and the decorated function or class is the wrong
+                answer.
+            names: the part of the mistake's phrase that the message must contain; by
+                default `description`.
+            diagnosed: whether a failing check must name the mistake.
 
         Returns:
-            The wrong answer, which may have variants too.
+            The wrong answer, to which further variants may be added.
 
         Raises:
             UnusableFile: if the answer does not contain the text to change.
@@ -60,11 +61,11 @@ class Answer:
         )
 
     def right(self, description: str, *changes: Change) -> Any:
-        """Collect another right way to write the answer; see `wrong`."""
+        """Collect an alternative right answer; see `wrong` for the arguments."""
         return self._collect("right", description, changes, description, False)
 
     def with_faults(self, names: str) -> None:
-        """Collect the answer with each of these faults, which a check must name.
+        """Collect a wrong answer for each of these faults, which a check must name.
 
         Args:
             names: keys of `FAULTS`, with spaces between them.
@@ -105,7 +106,7 @@ class Answer:
 
         def mark(defined: Any) -> Answer:
             take(source_without_marker(defined))
-            return self  # so that the function's name still refers to the answer
+            return self  # the function's name must still refer to the answer
 
         return take(self._changed(description, changes)) if changes else mark
 
@@ -126,7 +127,7 @@ def answer(path: str, *changes: Change) -> Answer:
 
     Args:
         path: the dotted path of the answer.
-        changes: changes in all variants, such as leaving out a check of sizes.
+        changes: changes for all variants, such as removing a check of sizes.
     """
     defined = pkgutil.resolve_name(path)
     source = bare(textwrap.dedent(inspect.getsource(defined)))

@@ -1,4 +1,4 @@
-"""Define a variant's changes to an answer: swap, drop, insert, or another body."""
+"""Define a variant's changes to an answer: swap, drop, insert or another body."""
 
 import ast
 import re
@@ -13,10 +13,10 @@ class UnfitChange(ValueError):
 
 
 def swap(old: str, new: str, every: bool = False) -> Change:
-    """Replace `old` by `new`.
+    """Replace `old` with `new`.
 
-    Both may have several lines with the indentation of their place in the file. They
-    get the indentation of the answer's line.
+    Both may have several lines with any common indentation. It is replaced by the
+    indentation of the line in the answer.
 
     Args:
         old: text that occurs in the answer exactly once, as whole words.
@@ -38,7 +38,7 @@ def swap(old: str, new: str, every: bool = False) -> Change:
 
 
 def drop(old: str) -> Change:
-    """Remove `old`, text that occurs in the answer exactly once."""
+    """Remove `old`, which must occur exactly once in the answer."""
     without = swap(old, "")
 
     def change(source: str) -> str:
@@ -54,7 +54,7 @@ def insert(new: str, before: str) -> Change:
 
 
 def body(text: str) -> Change:
-    """Replace everything after the answer's name and arguments by `text`."""
+    """Replace everything after the answer's name and arguments with `text`."""
 
     def change(source: str) -> str:
         (definition,) = ast.parse(source).body
@@ -79,7 +79,7 @@ def _indentation(source: str, place: int) -> str:
 
 
 def _places(source: str, old: str) -> list[tuple[int, int]]:
-    """Return the places of `old` in `source`, as whole words."""
+    """Return the positions at which `old` occurs in `source` as whole words."""
     first = old.partition("\n")[0]
     places = []
     for match in re.finditer(_whole_words(first), source):

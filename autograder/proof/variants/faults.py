@@ -1,7 +1,7 @@
-"""Faults that any answer can have, as decorators, with the phrases that name them.
+"""Define faults that any answer can have, as decorators.
 
 `answer(…).with_faults("kept detached")` in a unit's file collects one wrong variant for
-each fault. The decorator's text is placed before the answer's cell.
+each fault. The source of the decorator is inserted before the answer.
 """
 
 import inspect
@@ -18,12 +18,12 @@ IMPORTS = "import torch\nfrom functools import wraps\nfrom torch import Tensor\n
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault that answers share.
+    """Hold a fault that any answer can have.
 
     Attributes:
-        description: a description of the fault, as for a variant.
-        names: a part of the phrase that a check uses for it.
-        decorator: the function that puts the fault into an answer.
+        description: a description of the fault, in the same form as for a variant.
+        names: a part of the phrase with which a check names the fault.
+        decorator: the decorator that adds the fault to an answer.
     """
 
     description: str
@@ -32,7 +32,7 @@ class Fault:
 
     @property
     def source(self) -> str:
-        """Return the decorator's text and everything that it needs."""
+        """Return the source of the decorator and everything that it needs."""
         own: list[Any] = [on_tensors, sizes, self.decorator]
         return IMPORTS + "\n".join(inspect.getsource(function) for function in own)
 

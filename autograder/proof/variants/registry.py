@@ -17,17 +17,17 @@ Defined = TypeVar("Defined", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to write an answer.
+    """Hold one right or wrong way to write an answer.
 
     Attributes:
         kind: "right" or "wrong".
-        description: the difference from the answer, as students would describe it.
-        replaces: the name that it replaces: a function, a class or `Class.method`.
-        source: its source text without the marker.
-        imports: the text before it: the file's imports without the course's own, and a
-            fault's decorator.
+        description: the difference from the answer, in words that students would use.
+        replaces: the function, class or `Class.method` that the variant replaces.
+        source: the source of the variant without the marker.
+        imports: the code before the variant: the imports of the file, except imports of
+            the course's own modules, and the decorator of a fault.
         diagnosed: whether a failing check must name the mistake.
-        names: a part of the phrase that names it, by default the description.
+        names: a part of the phrase that names the mistake, by default the description.
     """
 
     kind: str
@@ -40,10 +40,10 @@ class Variant:
 
 
 class UnusableFile(ValueError):
-    """Report which of a file's variants cannot be read."""
+    """Report the variants of a file that cannot be read."""
 
 
-_collected: list[Variant] = []  # from the file that is being read
+_collected: list[Variant] = []  # from the file that is currently read
 
 
 def collect(variant: Variant) -> None:
@@ -54,7 +54,7 @@ def collect(variant: Variant) -> None:
 def right(
     description: str, replaces: str | None = None
 ) -> Callable[[Defined], Defined]:
-    """Mark a function or class as another right way to write an answer."""
+    """Mark a function or class as an alternative right answer."""
     return _marker(Variant("right", description, replaces or "", ""))
 
 
@@ -68,9 +68,10 @@ def wrong(
 
     Args:
         description: a description of the error.
-        replaces: `Class.method`, if only a method is replaced.
-        names: the part of the mistake's phrase to look for; by default `description`.
-        diagnosed: a failing check must name the mistake.
+        replaces: `Class.method` if only a method is replaced.
+        names: the part of the mistake's phrase that the message must contain; by
+            default `description`.
+        diagnosed: whether a failing check must name the mistake.
     """
     return _marker(
         Variant(
@@ -100,7 +101,7 @@ def _marker(marked: Variant) -> Callable[[Defined], Defined]:
 
 
 def source_without_marker(defined: Any) -> str:
-    """Return the text of a function or class in a file of variants."""
+    """Return the source of a function or class in a file of variants."""
     source = textwrap.dedent(_source_of(defined))
     node = ast.parse(source).body[0]
     assert isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -110,9 +111,10 @@ def source_without_marker(defined: Any) -> str:
 
 
 def _source_of(defined: Any) -> str:
-    """Return the text of a definition, also if several classes have its name.
+    """Return the source of a definition, even if several classes have its name.
 
-    `inspect.getsource` finds a class by name and returns the first one with that name.
+    This function is needed because `inspect.getsource` finds a class by its name and
+    returns the first class with that name.
     """
     if not isinstance(defined, type):
         return inspect.getsource(defined)
@@ -127,7 +129,7 @@ def _source_of(defined: Any) -> str:
 
 @functools.lru_cache(maxsize=4)
 def _parsed(text: str) -> ast.Module:
-    """Parse a file of variants, only once for all of its variants."""
+    """Parse a file of variants once for all of its variants."""
     return ast.parse(text)
 
 
@@ -138,11 +140,11 @@ def _is_marker(decorator: ast.expr) -> bool:
 
 
 def load_variants(path: Path) -> list[Variant]:
-    """Read a unit's file of variants, if any, with generated faults last.
+    """Read a unit's file of variants if it exists; generated faults come last.
 
     Raises:
-        UnusableFile: if a variant changes text that its answer does not contain, or
-            changes nothing.
+        UnusableFile: if a variant changes text that its answer does not contain, or if
+            it changes nothing.
     """
     if not path.is_file():
         return []
@@ -156,7 +158,7 @@ def load_variants(path: Path) -> list[Variant]:
 
 
 def _refuse_variants_without_change(text: str, name: str) -> None:
-    """Refuse `answer.wrong("…")` on its own line, without a function below it."""
+    """Refuse `answer.wrong("…")` without changes and without a decorated function."""
     for statement in _parsed(text).body:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and _is_marker(call) and len(call.args) < 2:

@@ -1,4 +1,4 @@
-"""Replace an answer in notebook cells by the text of a variant."""
+"""Replace an answer in the cells of a notebook with the source of a variant."""
 
 import ast
 import textwrap
@@ -18,10 +18,10 @@ def substitute(cells: list[str], variant: Variant) -> list[str]:
 
     Args:
         cells: sources of code cells.
-        variant: the new answer; the imports of its file are placed before it.
+        variant: the new answer. The imports of its file are inserted before it.
 
     Raises:
-        UnknownAnswer: if no cell defines it.
+        UnknownAnswer: if no cell defines the answer.
     """
     for number, cell in enumerate(cells):
         node = _find(cell, variant.replaces.split("."))

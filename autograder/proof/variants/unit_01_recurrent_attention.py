@@ -1529,7 +1529,7 @@ bilstm_attention.right(
 )
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 answer("transformer.recurrent.attention.shift_right").wrong(
     "through float32 and back",

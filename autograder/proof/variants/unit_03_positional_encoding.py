@@ -454,7 +454,7 @@ SinusoidalPositionalEncoding.wrong(
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
-        global sinusoidal_encoding  # as if it had been written so in exercise 1
+        global sinusoidal_encoding  # as if exercise 1 had been written so
         super().__init__()
         sinusoidal_encoding = torch.zeros
 
@@ -467,7 +467,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
-        global sinusoidal_encoding  # as if it had been written so in exercise 1
+        global sinusoidal_encoding  # as if exercise 1 had been written so
         super().__init__()
         sinusoidal_encoding = torch.ones
         self.register_buffer("table", torch.ones(max_len, d_model))
@@ -818,7 +818,7 @@ class LearnedPositionalEncoding(nn.Module):
         return x + self.table(self.positions[start : start + x.size(1)])
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 answer("transformer.positional.SinusoidalPositionalEncoding.forward").wrong(
     "single words counted by the layer",

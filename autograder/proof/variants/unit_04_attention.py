@@ -890,7 +890,7 @@ softmax_entropy.right(
 )
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 by_mask = answer("transformer.attention.masked_softmax")
 by_mask.with_faults("kept buffer seed default detached float32 rounded written cpu")

@@ -971,7 +971,7 @@ def count_parameters(module):
     return int(sum(p.shape.numel() for p in module.parameters() if p.requires_grad))
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 called = answer("transformer.multi_head.MultiHeadAttention.forward")
 called.with_faults("kept seed default detached float32 rounded written cpu")

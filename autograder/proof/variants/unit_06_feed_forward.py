@@ -1,6 +1,6 @@
 """Wrong variants and right styles of unit 06, as students write them."""
 
-# ruff: noqa: B006 (what a call keeps for the next)
+# ruff: noqa: B006 (a mutable default keeps values between calls)
 
 import torch
 import torch.nn.functional as F
@@ -944,7 +944,7 @@ def forward(self, x, sublayer):
     return out if self.norm_first else self.norm(out)
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 around = answer("transformer.feed_forward.AddNorm.forward")
 around.with_faults("kept seed default detached float32 written cpu")

@@ -1,9 +1,9 @@
 """Wrong variants and right styles of unit 07, as students write them."""
 
-# ruff: noqa: B006 (what a call keeps for the next)
+# ruff: noqa: B006 (a mutable default keeps values between calls)
 
 import torch
-import torch.nn.functional as F  # noqa: F401 (in the text of a variant)
+import torch.nn.functional as F  # noqa: F401 (a variant uses it)
 
 from autograder.proof.variants import answer, body, drop, insert, swap
 
@@ -797,7 +797,7 @@ def mask_then_renormalise(weights, mask):
     return torch.nan_to_num(kept / total.clamp(min=1e-30))
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 for_words = answer("transformer.masks.padding_mask")
 for_words.with_faults("kept buffer state default written cpu")

@@ -1,6 +1,6 @@
 """Wrong variants and right styles of unit 08, as students write them."""
 
-# ruff: noqa: B006 (what a call keeps for the next)
+# ruff: noqa: B006 (a mutable default keeps values between calls)
 
 import functools
 
@@ -1492,7 +1492,7 @@ def mask_words(ids, mask_id, share=0.15, generator=None):
     )
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 own_layer = answer("transformer.encoder.EncoderLayer.forward")
 own_layer.with_faults("kept seed default float32 written cpu")

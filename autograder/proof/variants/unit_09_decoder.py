@@ -1,6 +1,6 @@
 """Wrong variants and right styles of unit 09, as students write them."""
 
-# ruff: noqa: B006 (what a call keeps for the next)
+# ruff: noqa: B006 (a mutable default keeps values between calls)
 
 import torch
 import torch.nn.functional as F
@@ -1158,7 +1158,7 @@ def loss(self, ids):
     return -(chosen.squeeze(-1) * words).sum() / words.sum()
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 own_layer = answer("transformer.decoder.DecoderLayer.forward")
 own_layer.with_faults("kept seed default detached written cpu")

@@ -1819,7 +1819,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 whole = answer("transformer.model.Transformer.forward")
 whole.with_faults("kept seed default detached float32 written")

@@ -1,6 +1,6 @@
 """Wrong variants and right styles of unit 11, as students write them."""
 
-# ruff: noqa: B006 (what a call keeps for the next)
+# ruff: noqa: B006 (a mutable default keeps values between calls)
 
 import math
 from collections import Counter
@@ -2346,7 +2346,7 @@ def sampling_probabilities(logits, settings):
     return p
 
 
-# --- written by a stranger to get through -----------------------------------------
+# --- answers that try to pass without solving the exercise ------------------------
 
 any_word = answer("transformer.translation.inference.greedy_decode")
 any_word.with_faults("buffer state written")

@@ -8,7 +8,7 @@ import heapq
 import itertools
 import math
 import re
-from itertools import pairwise  # noqa: F401 (in the text of a variant)
+from itertools import pairwise  # noqa: F401 (a variant uses it)
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from autograder.proof.variants import answer, body, drop, insert, swap
 from transformer.model import evaluating
 from transformer.training.step import (
-    perplexity,  # noqa: F401 (in the text of a variant)
+    perplexity,  # noqa: F401 (a variant uses it)
     teacher_forcing_split,
 )
 from transformer.translation.bleu import corpus_bleu
@@ -1166,7 +1166,7 @@ def copy_unknown_words(target, cross_attention, source_words):
     return tuple(written)
 
 
-# Wrong ways to choose the word. Every draw must reveal them.
+# Wrong ways to choose the word. Every random draw must reveal them.
 for description, weights, names in (
     ("only the first two layers", "[:2].mean(dim=(0, 1))", "first two layers"),
     ("a layer in the middle", "[1].mean(dim=0)", "only the second layer"),
@@ -2294,7 +2294,7 @@ learn_merges.wrong("no merges", body("return []"), names="no merges")
 learn_merges.wrong("nothing", body("return None"), diagnosed=False)
 
 
-# --- Families of mistakes: what a closer look found ---------------------------------
+# --- Families of mistakes: found in a later review ----------------------------------
 
 WEIGHTS = "float(sum(x.detach().double().sum() for x in model.parameters()))"
 for description, key in (

@@ -1,7 +1,7 @@
-"""Start the pre-warmed parent from this folder only, without `python -m`.
+"""Start the pre-warmed parent with only the files of this folder.
 
-The package is loaded by its path under another name, so that `autograder` itself
-stays out of the process.
+The package is loaded by its path and under another name, so that the process never
+imports `autograder`.
 """
 
 import gc

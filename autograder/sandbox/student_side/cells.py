@@ -24,9 +24,9 @@ TRUNCATED = "\n… output truncated …\n"
 
 
 class NamingCompiler(CachingCompiler):
-    """Name each cell's code `<cell N>`, so that an error can name its place.
+    """Name each cell's code `<cell N>`, so that an error report can name the cell.
 
-    Annotations are not evaluated, because their package may be missing here.
+    Annotations are not evaluated, because they may use a package that is missing here.
     """
 
     number = 0
@@ -54,7 +54,7 @@ class KeepingDisplayHook(DisplayHook):
     source: str
 
     def quiet(self) -> bool:
-        """Return whether the cell ends in a semicolon, as it has no history entry."""
+        """Return whether the cell, which has no history entry, ends in a semicolon."""
         cell = self.shell.transform_cell(self.source)
         return self.semicolon_at_end_of_expression(cell)
 
@@ -102,7 +102,7 @@ class BoundedText(io.TextIOBase):
 
 
 class CellRunner:
-    """Run cells in order in one namespace."""
+    """Run cells in order, all in the same namespace."""
 
     def __init__(self, output_limit: int = 64_000):
         """Make the shell and keep at most `output_limit` characters per cell."""
@@ -119,7 +119,7 @@ class CellRunner:
         self.shell.display_pub = self._publisher
         self.shell.displayhook = self.shell.display_trap.hook = self._hook
         shown = ("showtraceback", "showsyntaxerror", "showindentationerror")
-        for show in (*shown, "enable_gui"):  # `%matplotlib inline` calls it
+        for show in (*shown, "enable_gui"):  # `%matplotlib inline` calls `enable_gui`
             setattr(self.shell, show, _nothing)
         InteractiveShell._instance = self.shell  # type: ignore[assignment]  # None at first
 
@@ -166,7 +166,7 @@ class CellRunner:
             shown += [item for item in publisher.outputs if isinstance(item, dict)]
 
     def _bounded(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Keep the displayed texts that fit the limit and drop pictures and scripts."""
+        """Keep displayed text up to the output limit; drop pictures and scripts."""
         kept, left = [], self.output_limit
         for item in shown[:MAX_OUTPUTS]:
             data = {
@@ -182,7 +182,7 @@ class CellRunner:
 
 
 def _nothing(*_args: Any, **_kwargs: Any) -> None:
-    """Show no window and no traceback, which the grader gets in another way."""
+    """Do nothing, instead of opening a window or printing a traceback."""
 
 
 def quiet_environment(folder: str) -> None:

@@ -1,4 +1,4 @@
-"""Lock up a forked child as the order says, then let it run a submission."""
+"""Isolate a forked child as ordered, and then let it run a submission."""
 
 import os
 import socket
@@ -23,7 +23,7 @@ from .system_calls import forbid_calls
 def run_child(
     order: dict[str, Any], descriptor: int, report: int, runner: CellRunner
 ) -> None:
-    """Become the process that runs a submission; never return."""
+    """Turn this process into the one that runs a submission, and never return."""
     try:
         if order["isolate"] == "none":
             os.setsid()
@@ -43,13 +43,13 @@ def run_child(
 
 
 def _isolate(order: dict[str, Any], report: int) -> None:
-    """Enter new namespaces, without rights."""
+    """Enter new namespaces and give up all capabilities."""
     enter_namespaces(order["isolate"], order["apart"])
     inner = 0 if order["apart"] else os.fork()
     if inner:
         os.write(report, f"pid={inner}\n".encode())
         os._exit(0)
-    os.setsid()  # in a foreign process group it could not be ended: see zap_pid_ns
+    os.setsid()  # in another process group it could not be killed: see zap_pid_ns
     is_root = order["isolate"] == "root"
     user = order["user"] if is_root else os.getuid()
     mount_own_folders(order["folder"], order["folder_bytes"], user)
@@ -61,11 +61,11 @@ def _isolate(order: dict[str, Any], report: int) -> None:
 
 
 def _take_account(user: int, folder: str) -> None:
-    """Change to the child's own account, without rights and without a network."""
+    """Change to the child's own account, without capabilities and without a network."""
     os.setsid()
     os.chown(folder, user, user)
     become_account(user)
-    die_with_parent()  # the change of account has cancelled this
+    die_with_parent()  # needed again, because the change of account cancelled it
     give_up_rights()
     forbid_calls()
 
@@ -82,7 +82,7 @@ def _serve_and_exit(order: dict[str, Any], descriptor: int, runner: CellRunner) 
 
 
 def _close_all_but(*kept: int) -> None:
-    """Close all descriptors except `kept` and discard input, output and errors."""
+    """Close all descriptors except `kept`, and connect 0, 1 and 2 to /dev/null."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nowhere, standard)

@@ -1,11 +1,11 @@
-"""Describe an error in the student's code by type, message and line, not traceback."""
+"""Describe an error in the student's code by type, message and line."""
 
 import re
 import traceback
 from typing import Any
 
 MAX_MESSAGE = 400
-REMOVED = "this exercise asks you to write it yourself: "  # the built-in's name follows
+REMOVED = "this exercise asks you to write it yourself: "  # then the built-in's name
 CELL_NAME = re.compile(r"<cell (\d+)>")
 
 
@@ -14,7 +14,7 @@ class MissingName(Exception):
 
 
 def error_report(error: BaseException) -> dict[str, Any]:
-    """Return the report on `error` as plain values."""
+    """Return a report on `error` that contains only plain values."""
     kind, message = "raised", _message(error)
     if isinstance(error, MissingName):
         kind = "missing"
@@ -39,7 +39,7 @@ def _message(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> dict[str, Any]:
-    """Return the last line of the student's cells in the error's traceback."""
+    """Return the traceback's last line that is in one of the student's cells."""
     frames = traceback.extract_tb(error.__traceback__)
     for frame in reversed(frames):
         match = CELL_NAME.fullmatch(frame.filename)

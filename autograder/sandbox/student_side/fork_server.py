@@ -1,7 +1,7 @@
-"""The pre-warmed parent, which imports torch once and forks children.
+"""Run the pre-warmed parent, which imports torch once and forks children.
 
-It runs no torch operation itself, because a process that has run a multi-threaded
-operation hangs when it is forked.
+The parent runs no torch operation itself, because a process that has run a
+multi-threaded operation hangs when it is forked.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ WARM = [
 
 
 def warm_up() -> CellRunner:
-    """Import the modules that submissions use, and make the shell for children."""
+    """Import the modules that submissions use, and make the children's shell."""
     import torch
 
     torch.set_num_threads(1)
@@ -49,7 +49,7 @@ def warm_up() -> CellRunner:
 
 
 def import_quietly(modules: list[str]) -> None:
-    """Import the available modules, and exclude them from garbage collection."""
+    """Import the modules that exist, and exclude them from garbage collection."""
     gc.disable()
     for name in modules:
         try:
@@ -107,7 +107,7 @@ class ForkServer:
         """Wait for an order, and kill any child whose processes use too much memory."""
         while self.children and not self._is_ordered_within(WATCH_SECONDS):
             shared, together = held_by("self"), 0
-            for key, child in list(self.children.items()):  # all of one submission
+            for key, child in list(self.children.items()):  # all of the same submission
                 held = child.held(shared)
                 if together + held > child.total_bytes:
                     self._kill(key)
@@ -120,7 +120,7 @@ class ForkServer:
         return bool(select.select([self.channel.connection], [], [], waits)[0])
 
     def _fork(self, order: dict[str, Any], descriptor: int) -> None:
-        """Fork a child that serves on `descriptor` and report success or failure."""
+        """Fork a child that serves on `descriptor`, and report success or failure."""
         read_end, write_end = os.pipe()
         order["apart"] = order["isolate"] == "root" and can_fork_apart()
         with fork_apart() if order["apart"] else contextlib.nullcontext():
@@ -160,7 +160,7 @@ class ForkServer:
         self.channel = Channel(socket.socket(fileno=descriptor), None, True)
         self.children, self.copies = {}, []
         self.over_memory = set()
-        become_subreaper()  # a fork does not inherit this
+        become_subreaper()  # a fork does not inherit this setting
 
     def _end(self, key: int, patience: float) -> None:
         child = self.children.get(key)
@@ -172,9 +172,12 @@ class ForkServer:
         self._report({"status": status, "waited": waited})
 
     def _kill(self, key: int, patience: float = 0.0) -> int | None:
-        """Kill a child and its processes, and return its status if it had ended before.
+        """Kill a child and its processes.
 
         The child gets `patience` seconds to end by itself.
+
+        Returns:
+            The exit status if the child had ended before it was killed, otherwise None.
         """
         child = self.children.pop(key, None)
         if child is None:
@@ -208,7 +211,7 @@ def _ended_within(pid: int, seconds: float) -> int | None:
 
 
 def _end_all_of(user: int) -> None:
-    """Kill every process of an account, which only processes of a child use."""
+    """Kill every process of an account; only the child's processes use this account."""
     pid = os.fork()
     if pid == 0:
         with contextlib.suppress(OSError):  # no process is left
@@ -224,4 +227,4 @@ def main() -> None:
     lift_limits()
     become_subreaper()
     ForkServer(control, warm_up()).run()
-    os._exit(0)  # unloading torch takes 0.4 s, also in every copy
+    os._exit(0)  # a normal exit would unload torch, which takes 0.4 s in every copy

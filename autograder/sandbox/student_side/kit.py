@@ -1,7 +1,7 @@
-"""Store a unit's kit in the pre-warmed parent, so that every child has it.
+"""Store a unit's kit in the pre-warmed parent, so that every child inherits it.
 
 The kit is the course's own code, and the parent may import it before any student's code
-runs. A child finds the same files under the same path, in its own folder.
+runs. In a child, its own folder has the same path and contains the same files.
 """
 
 import contextlib
@@ -14,7 +14,7 @@ FOLDER = "/student"
 
 
 def write(folder: str, sizes: list[tuple[str, int]], contents: bytearray) -> None:
-    """Write files into a folder from their joined `contents`."""
+    """Write files into a folder; `contents` is their contents joined in order."""
     left = memoryview(contents)
     for home in {os.path.dirname(name) for name, _ in sizes}:
         os.makedirs(os.path.join(folder, home), exist_ok=True)
@@ -26,7 +26,7 @@ def write(folder: str, sizes: list[tuple[str, int]], contents: bytearray) -> Non
 
 @contextlib.contextmanager
 def importable() -> Iterator[None]:
-    """Let imports look among the kit's files first."""
+    """Let imports search the kit's files first."""
     importlib.invalidate_caches()
     sys.path.insert(0, FOLDER)
     try:

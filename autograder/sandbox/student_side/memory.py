@@ -1,4 +1,4 @@
-"""Measure the memory of all processes of a submission together (Linux only).
+"""Measure the total memory of all processes of a submission (Linux only).
 
 Each process has its own limit, but a submission that forks many processes could still
 fill the machine's memory.
@@ -15,8 +15,8 @@ from .processors import seconds_used, seconds_waited, step_back
 
 KIB = 1024
 PARENT, STARTED = 1, 19  # fields of /proc/PID/stat after the name
-TOO_MUCH_MEMORY = -1  # used instead of an exit status
-OF_SIGNAL = 128  # plus its number: the exit code of a fork that a signal ended
+TOO_MUCH_MEMORY = -1  # used in place of an exit status
+OF_SIGNAL = 128  # plus the signal's number: the exit code of a fork that was killed
 KINDS = re.compile(r"^(?:RssAnon|RssShmem|VmPTE):\s+(\d+) kB", re.MULTILINE)
 SOCKETS = re.compile(r"^sockets: used (\d+)$", re.MULTILINE)
 
@@ -33,10 +33,10 @@ def memory_of(processes: Iterable[int], shared: int = 0) -> int:
 
 
 def sockets_of(root: int) -> int:
-    """Return the maximum memory of the sockets in a process's network, in bytes.
+    """Return the most bytes that the sockets in a process's network can occupy.
 
-    Data that were sent and not yet read use kernel memory, which the kernel counts for
-    no process.
+    Data that were sent but not yet read use kernel memory, which the kernel does not
+    count as memory of any process.
     """
     found = SOCKETS.search(_read(root, "net/sockstat"))
     return int(found[1]) * _most_of_a_socket() if found else 0
@@ -52,7 +52,7 @@ def _most_of_a_socket() -> int:
 
 
 def family(root: int) -> list[int]:
-    """Return the numbers of a process and of its descendants."""
+    """Return the numbers of a process and its descendants."""
     children = defaultdict(list)
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -65,16 +65,16 @@ def family(root: int) -> list[int]:
 
 
 def eldest_of(root: int, processes: Iterable[int]) -> int | None:
-    """Return the first child of `root` among some processes, or None.
+    """Return the child of `root` that started first among some processes, or None.
 
-    If a process forks itself for one exercise after another, this is the current fork.
+    If a process forks itself once for each exercise, this is the current fork.
     """
     children = [pid for pid in processes if int(_of(pid, PARENT)) == root]
     return min(children, key=lambda pid: int(_of(pid, STARTED)), default=None)
 
 
 def held_by(pid: int | str) -> int:
-    """Return a process's memory in bytes without files, or 0 if it has ended.
+    """Return a process's memory in bytes without mapped files, or 0 if it has ended.
 
     The page tables are included.
     """
@@ -82,9 +82,9 @@ def held_by(pid: int | str) -> int:
 
 
 def _of(pid: int | str, number: int) -> str:
-    """Return one field of a process's status, or "0" if it has ended.
+    """Return one field of /proc/PID/stat, or "0" if the process has ended.
 
-    The process's name, in parentheses, may contain any characters.
+    The name field, in parentheses, may contain any characters, so skip to the last ")".
     """
     text = _read(pid, "stat").rpartition(")")[2].split()
     return text[number] if len(text) > number else "0"
@@ -102,9 +102,10 @@ def _read(pid: int | str, name: str) -> str:
 class Child:
     """A forked process, and the memory limit for it and its descendants.
 
-    If `forks` is True, it forks itself for each exercise and waits. `waited` is the
-    time in seconds for which such forks waited for a processor. `used` is the processor
-    time in seconds of each of its other threads, including those in other processes.
+    If `forks` is True, the process forks itself for each exercise and waits for the
+    fork. `waited` is the time in seconds that each such fork waited for a processor.
+    `used` is the processor time in seconds of each thread other than the main threads
+    of this process and its fork.
     """
 
     pid: int
@@ -116,10 +117,10 @@ class Child:
     used: dict[int, float] = field(default_factory=dict)
 
     def held(self, shared: int) -> int:
-        """Return its processes' memory, less `shared` bytes for each of them.
+        """Return the bytes that its processes hold, minus `shared` bytes for each.
 
-        All its processes except the one that answers get a lower priority than those of
-        other submissions. Memory that a fork shares with its parent is counted once.
+        Also lower the priority of all its processes except the one that answers
+        requests. Memory that a fork shares with its parent is counted once.
         """
         processes = family(self.pid)
         fork = eldest_of(self.pid, processes) if self.forks else None
@@ -134,6 +135,6 @@ class Child:
         return held + (sockets_of(self.pid) if self.has_own_network else 0)
 
     def seconds_waited(self) -> float:
-        """Return how many seconds it and its forks waited for a processor."""
+        """Return how many seconds the process and its forks waited for a processor."""
         waited = seconds_waited(self.pid) + sum(self.waited.values())
         return max(0.0, waited - sum(self.used.values()))

@@ -54,7 +54,7 @@ class Channel:
         limits: FrameLimits | None = None,
         takes_descriptors: bool = False,
     ):
-        """Take over `connection`; received messages must be within `limits`.
+        """Use `connection` from now on; received messages must be within `limits`.
 
         The channel receives open files only if `takes_descriptors` is True.
         """
@@ -67,8 +67,9 @@ class Channel:
         """Send one complete message.
 
         Raises:
-            ChannelClosed: if the other side is gone.
-            TimeoutError: if it does not take the message before `deadline`.
+            ChannelClosed: if the other side has closed the channel.
+            TimeoutError: if the other side does not receive the message before
+                `deadline`.
         """
         text = json.dumps(message.body, separators=(",", ":")).encode()
         header = HEADER.pack(MAGIC, len(text), len(message.blob))
@@ -78,7 +79,7 @@ class Channel:
             if message.descriptors:
                 socket.send_fds(self.connection, [begin[:1]], message.descriptors)
                 begin = begin[1:]
-            if len(message.blob) <= CHUNK:  # one piece wakes the other side once
+            if len(message.blob) <= CHUNK:  # one piece wakes the other side only once
                 self.connection.sendall(begin + message.blob)
             else:
                 self.connection.sendall(begin)
@@ -90,9 +91,9 @@ class Channel:
         """Receive one complete message.
 
         Raises:
-            ChannelClosed: if the other side is gone.
-            ProtocolError: if the data are not a message, or are too large.
-            TimeoutError: if it does not arrive before `deadline`.
+            ChannelClosed: if the other side has closed the channel.
+            ProtocolError: if the data are not a valid message, or are too large.
+            TimeoutError: if the message does not arrive before `deadline`.
         """
         header = self._read(HEADER.size, deadline)
         magic, json_size, blob_size = HEADER.unpack(header)

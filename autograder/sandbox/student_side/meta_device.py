@@ -1,9 +1,9 @@
-"""Call code with inputs on a device other than the CPU, without a GPU.
+"""Call code with inputs on a device other than the CPU, even without a GPU.
 
-PyTorch's device "meta" replaces the GPU. Its tensors have a shape and a device, and no
-values. Two errors of a GPU appear here too: an operation on tensors of two devices, and
-numpy reading a tensor that is not on the CPU. A call such as `.item()`, which works on
-a GPU and not here, gives no result for the check.
+PyTorch's device "meta" replaces the GPU. Its tensors have a shape and a device, but no
+values. Two errors that occur on a GPU also occur here: an operation on tensors of two
+devices, and numpy reading a tensor that is not on the CPU. Code that calls a function
+such as `.item()`, which works on a GPU but not here, gives the check no result.
 """
 
 import copy
@@ -25,11 +25,11 @@ NO_VALUES_FOR_NUMPY = "can't convert meta device type tensor to numpy"
 
 
 class MixedDevices(RuntimeError):
-    """Report an operation with tensors of two devices, as a GPU would."""
+    """Report an operation on tensors of two devices, as a GPU would."""
 
 
 class OneDevice(TorchDispatchMode):
-    """Forbid operations on tensors of two devices; copies between them give zeros."""
+    """Forbid operations on tensors of two devices; copies from "meta" contain zeros."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -61,7 +61,7 @@ class OneDevice(TorchDispatchMode):
 def devices_of_call(function: Callable[..., Any], args: Any, kwargs: Any) -> list[str]:
     """Return the devices of a call's output tensors: "elsewhere" or "cpu".
 
-    An empty list means that the call needs values and could not be traced.
+    The list is empty if the call needs values and therefore cannot run here.
 
     Raises:
         MixedDevices: if an operation's tensors are on two devices.

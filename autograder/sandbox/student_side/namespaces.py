@@ -1,4 +1,4 @@
-"""Put a forked child into its own namespaces, without rights (Linux only)."""
+"""Move a forked child into its own namespaces, without capabilities (Linux only)."""
 
 import contextlib
 import ctypes
@@ -31,13 +31,13 @@ def become_subreaper() -> None:
 
 @contextlib.contextmanager
 def fork_apart() -> Iterator[None]:
-    """Let a fork inside become process 1 of its own process namespace."""
+    """Let the next fork become process 1 of its own process namespace."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     try:
         _call("unshare", CLONE_NEWPID)
         try:
             yield
-        finally:  # even after a failed fork, the next one needs it
+        finally:  # even after a failed fork, because the next fork needs it
             _call("setns", own, CLONE_NEWPID)
     finally:
         os.close(own)
@@ -47,8 +47,9 @@ def fork_apart() -> Iterator[None]:
 def can_fork_apart() -> bool:
     """Return whether this process may use `fork_apart`, which needs root.
 
-    The kernel must also let the process return to its own namespace. Other processes
-    fork twice, and the process in between enters the namespace.
+    The kernel must also let the process return to its own namespace. If this function
+    returns False, a process forks twice instead, and the process in between enters the
+    namespace.
     """
     try:
         with fork_apart():
@@ -59,13 +60,13 @@ def can_fork_apart() -> bool:
 
 
 def enter_namespaces(kind: str, apart: bool) -> None:
-    """Leave the shared network, process list and mounts.
+    """Leave the network, process list and mounts that other processes share.
 
     Args:
-        kind: "root" if this process may make namespaces by right, "user" if it needs a
-            user namespace for that.
-        apart: whether it already has its own process namespace. Otherwise its next fork
-            becomes process 1 of a new one.
+        kind: "root" if this process may make namespaces directly, "user" if it needs a
+            user namespace first.
+        apart: whether this process already has its own process namespace. Otherwise its
+            next fork becomes process 1 of a new one.
     """
     spaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
     spaces |= 0 if apart else CLONE_NEWPID
@@ -95,20 +96,20 @@ def mount_own_folders(folder: str, size: int, user: int) -> None:
     options = f"size={size},nr_inodes=4096,mode=700,uid={user},gid={user}"
     places = [folder, "/scratch", "/dev/shm"]
     if not any(root.startswith("/tmp/") for root in (sys.prefix, sys.base_prefix)):
-        places.append("/tmp")  # read-only if it contains Python itself
+        places.append("/tmp")  # if /tmp contains Python itself, it stays read-only
     for place in places:
         _mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options)
     _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, None)
 
 
 def become_nobody(user: int) -> None:
-    """Become `user`, without root's rights, in a new user namespace."""
+    """Become `user`, without root's capabilities, in a new user namespace."""
     become_account(user)
     _enter_user_namespace()
 
 
 def become_account(user: int) -> None:
-    """Become `user`, who owns nothing and has no rights; only root can do this."""
+    """Become `user`, who owns nothing and has no capabilities; this needs root."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)

@@ -1,8 +1,8 @@
 """Share the processors fairly between submissions (Linux only).
 
-Each submission has one process that answers requests, with the same weight as that of
-another submission. Any other process that it starts runs only when no one else needs
-the processor. The kernel counts how long a process had to wait.
+Each submission has one process that answers requests, and these processes have equal
+priority. Any other process of a submission gets the lowest priority. The kernel
+measures how long a process had to wait.
 """
 
 import contextlib
@@ -10,14 +10,14 @@ import os
 from collections.abc import Container, Iterable, Iterator
 
 NANOSECONDS = 1e9
-LAST = 19  # `nice` value: sixty such processes weigh as much as a normal one
+LAST = 19  # the lowest priority: sixty such processes weigh as much as a normal one
 
 
 def seconds_waited(process: int | str = "thread-self") -> float:
-    """Return how long a process's first thread has waited for a processor.
+    """Return how many seconds a process's first thread has waited for a processor.
 
-    Return 0 if the system does not count it, or if the process has ended. The default
-    is the calling thread.
+    Return 0 if the system does not measure this, or if the process has ended. The
+    default is the calling thread.
     """
     return _schedule(process, 1)
 
@@ -25,9 +25,9 @@ def seconds_waited(process: int | str = "thread-self") -> float:
 def seconds_used(
     first: Container[int], processes: Iterable[int]
 ) -> Iterator[tuple[int, float]]:
-    """Yield all threads of some processes, except the `first` ones.
+    """Yield the threads of some processes, except the `first` ones, with their times.
 
-    Each comes with the processor time that it has used.
+    The time is the processor time in seconds that the thread has used.
     """
     for process in processes:
         for thread in _threads_of(process):
@@ -51,7 +51,7 @@ def step_back(first: Container[int], processes: Iterable[int]) -> None:
     for process in processes:
         for thread in _threads_of(process):
             if thread not in first:
-                with contextlib.suppress(OSError):  # it ended, or is not ours
+                with contextlib.suppress(OSError):  # it has ended, or is another user's
                     os.setpriority(os.PRIO_PROCESS, thread, LAST)
 
 

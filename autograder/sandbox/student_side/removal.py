@@ -1,11 +1,11 @@
 """Remove built-ins from this process permanently, before a student's code runs.
 
-An answer that needs them then fails, however it tries to find them. No code watches the
-answer, so the answer has nothing to mislead.
+An answer that needs them then fails, however it tries to find them. This is safer than
+code that watches the answer, because an answer could mislead such code.
 
-Four things are removed: PyTorch's operators, the Python functions of installed
-packages, the files that define these functions, and the ability to start another
-program, which would have them all.
+For each built-in, this module removes PyTorch's operators, the Python functions of
+installed packages, and access to the files that define these functions. It also removes
+the ability to start another program, because that program would have all of them.
 """
 
 import ctypes
@@ -32,13 +32,13 @@ BACKENDS = (
 )
 
 
-_functions: dict[str, list[FunctionType]] = {}  # keyed by each part of their names
+_functions: dict[str, list[FunctionType]] = {}  # by each part of their names
 
 
 def note_functions() -> None:
     """Record the functions that were imported since the last call.
 
-    The parent does this for its children, because each search would take a second.
+    The parent does this once for its children, because each search takes a second.
     """
     for function in [one for one in gc.get_objects() if type(one) is FunctionType]:
         for part in {*function.__code__.co_qualname.split(".")} - {"<locals>"}:
@@ -83,8 +83,8 @@ def _refusal(dotted: str) -> Callable[..., None]:
 
 
 def _remove_operators(of_name: dict[str, str]) -> None:
-    """Replace PyTorch's kernels by kernels that raise for every caller."""
-    # A `torch.library.Library` would have a finaliser, which any code may call.
+    """Replace PyTorch's kernels with kernels that raise for every caller."""
+    # A `torch.library.Library` would have a finaliser that any code could call.
     library = torch._C._dispatch_library("IMPL", "aten", "", __file__, 1)
     with warnings.catch_warnings(action="ignore"):  # about replaced kernels
         for name, dotted in of_name.items():
@@ -98,10 +98,11 @@ def _remove_operators(of_name: dict[str, str]) -> None:
 
 
 def _remove_method(owner: type, name: str) -> None:
-    """Replace a method written in C by a function that raises `MemoryError`.
+    """Replace a method written in C with a function that raises `MemoryError`.
 
-    The method's object has a header, then class, name, qualified name and the address
-    of its PyMethodDef. In the PyMethodDef, the function's address follows the name.
+    The method's object consists of a header, the class, the name, the qualified name
+    and the address of its PyMethodDef. In the PyMethodDef, the function's address
+    follows the name.
     """
     size = ctypes.sizeof(ctypes.c_void_p)
     place = id(vars(owner)[name]) + object.__basicsize__ + 3 * size
@@ -113,10 +114,10 @@ def _remove_method(owner: type, name: str) -> None:
 def _remove_functions(
     of_name: dict[str, str], folders: tuple[str, ...]
 ) -> frozenset[tuple[int, int]]:
-    """Give imported functions a body that raises, wherever they are stored.
+    """Replace the body of imported functions with one that raises.
 
     Returns:
-        Device and inode number of each file that defines one of them.
+        The device and inode number of each file that defines such a function.
     """
     files = set()
     for name, dotted in of_name.items():
@@ -128,7 +129,7 @@ def _remove_functions(
                 if os.path.exists(code.co_filename):
                     found = os.stat(code.co_filename)
                     files.add((found.st_ino, found.st_dev))
-    linecache.clearcache()  # it may hold lines of the files
+    linecache.clearcache()  # the cache may contain lines of the files
     return frozenset(files)
 
 
@@ -148,10 +149,10 @@ def _refuse_to_bring_back(
     folders: tuple[str, ...],
     files: frozenset[tuple[int, int]],
 ) -> None:
-    """Stop the interpreter from opening the functions' files and running their code.
+    """Stop the interpreter from opening these functions' files and running their code.
 
-    Without this hook, importing another module could define the names again. The hook
-    takes everything from its own defaults, which no code can change.
+    Without this hook, importing another module could define the functions again. The
+    hook reads all its data from its own default arguments, which no code can change.
     """
 
     def hook(
@@ -176,7 +177,7 @@ def _refuse_to_bring_back(
     ) -> None:
         if event == "open" and args and kind(args[0]) is not number:
             if kind(args[0]) is not text and kind(args[0]) is not octets:
-                raise missing("a path is a text here")  # an object could change
+                raise missing("a path is a text here")  # code could change an object
             try:
                 found = status(args[0])
             except missing:

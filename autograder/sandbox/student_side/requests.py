@@ -1,7 +1,7 @@
-"""Carry out a check's requests to the student's code: calls, gradients, handles.
+"""Carry out a check's requests to the student's code, such as calls and gradients.
 
-This module dispatches the grader's messages in the child process or, for trusted
-variants, in the grader's own process. Both give the same answers.
+This module answers the grader's messages in the child process or, for trusted variants,
+in the grader's own process. The answers are the same.
 """
 
 import importlib
@@ -25,10 +25,10 @@ AskBack = Callable[[int, str, tuple, dict], Any]
 
 
 class Session(SideEffects):
-    """Hold the notebook's names and the objects that checks made with them."""
+    """Hold the notebook's names and the objects that checks made from them."""
 
     def __init__(self, namespace: dict[str, Any], ask: Ask, device: str = "cpu"):
-        """Use the names in `namespace`; `ask` sends a question back to the grader.
+        """Use the names in `namespace`; `ask` sends a call back to the grader.
 
         The grader's values and the modules made with them are moved to `device`. The
         answers are the same on every device.
@@ -41,7 +41,7 @@ class Session(SideEffects):
         self.stand_ins: dict[int, Any] = {}
 
     def answer(self, request: Message) -> Message:
-        """Carry out one request and report the student's errors in the answer."""
+        """Carry out one request; the answer also reports the student code's errors."""
         decoder = Decoder(request, self._resolve, device=self.device)
         try:
             operation = getattr(self, f"do_{decoder.part('do')}")
@@ -51,7 +51,7 @@ class Session(SideEffects):
             return Encoder(self._refer).message(error=error_report(error))
 
     def do_begin(self, seed: int) -> None:
-        """Begin a check: forget the last check's objects and settings; set the seed."""
+        """Begin a check: reset the last check's objects and settings; set the seed."""
         self.handles.clear()
         self.stand_ins.clear()
         usual_settings()
@@ -62,7 +62,7 @@ class Session(SideEffects):
         set_seed(seed)
 
     def do_call(self, target: Any, args: tuple, kwargs: dict) -> Any:
-        """Call `target` and move a module that it returns to the device."""
+        """Call `target`, and if it returns a module, move the module to the device."""
         result = callable_of(target)(*args, **kwargs)
         return result.to(self.device) if isinstance(result, nn.Module) else result
 
@@ -182,11 +182,11 @@ def _chosen_output(result: Any, output: int | None) -> Tensor:
 
 
 def _make_stand_in(key: int, details: dict[str, Any], ask: AskBack) -> Any:
-    """Return an object with the methods and attributes in `details`.
+    """Return an object that stands in for one of the grader's objects.
 
     Args:
         key: the object's number on the grader's side.
-        details: `methods`, a list of names, and `attributes`, plain values.
+        details: its `methods`, a list of names, and its `attributes`, plain values.
         ask: sends one call to the grader and returns its result.
     """
     names = details["methods"]

@@ -1,9 +1,9 @@
-"""IPython's shell for grading, in which a failing statement does not stop its cell.
+"""Adapt IPython's shell for grading: a failing statement does not stop its cell.
 
 A notebook may use windows, extensions, packages, files and a network that do not exist
-during grading. The shell skips an import of a missing package, and a magic that fails.
-After any other statement that raises, the shell still runs the definitions and imports
-of the cell, because an answer may be among them.
+during grading. The shell skips each import of a missing package and each magic that
+fails. After any other statement that raises, the shell still runs the definitions and
+imports of the cell, because an answer may be among them.
 """
 
 import ast
@@ -17,7 +17,7 @@ RUN_CODE = frozenset({"time", "timeit", "prun", "run", "capture", "python", "pyt
 MEASURE = frozenset({"time", "prun"})  # cell magics above plain code
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
-ALIAS = getattr(ast, "TypeAlias", ast.Import)  # from Python 3.12 on
+ALIAS = getattr(ast, "TypeAlias", ast.Import)  # exists since Python 3.12
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef, *IMPORTS, ALIAS)
 
 
@@ -27,7 +27,7 @@ class GradingShell(InteractiveShell):
     def __init__(self, **settings: Any) -> None:
         """Make the shell."""
         super().__init__(**settings)
-        self._missing: set[str] = set()  # names that skipped imports would bind
+        self._missing: set[str] = set()  # names that skipped imports would have bound
 
     async def run_ast_nodes(
         self,
@@ -40,7 +40,7 @@ class GradingShell(InteractiveShell):
         """Run a cell's statements; after one that raises, run only definitions.
 
         Returns:
-            Whether a statement has raised. `result` receives the first error.
+            True if a statement has raised. `result` receives the first error.
         """
         has_stopped = False
         for node in nodelist:
@@ -64,7 +64,7 @@ class GradingShell(InteractiveShell):
         return has_stopped
 
     def _drop_missing_decorators(self, node: ast.stmt) -> None:
-        """Remove decorators from missing packages, such as a type checker's."""
+        """Remove decorators that come from missing packages, such as a type checker."""
         for part in ast.walk(node) if self._missing else ():
             if isinstance(part, (*FUNCTIONS, ast.ClassDef)):
                 kept = [d for d in part.decorator_list if not self._is_missing(d)]
@@ -78,7 +78,7 @@ class GradingShell(InteractiveShell):
         """Open no window."""
 
     def enable_matplotlib(self, gui: str | None = None) -> tuple[str | None, str]:
-        """Keep the backend that draws figures without a window."""
+        """Keep the backend that draws figures without opening a window."""
         return gui, "agg"
 
     def run_line_magic(
@@ -94,7 +94,7 @@ class GradingShell(InteractiveShell):
             return None
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> object | None:
-        """Run a magic; below `%%time` or an unknown magic, run plain code."""
+        """Run a cell magic; run the cell of `%%time` or an unknown magic as code."""
         is_known = self.find_cell_magic(magic_name) is not None
         if is_known and magic_name not in MEASURE:
             return super().run_cell_magic(magic_name, line, cell)
@@ -111,8 +111,9 @@ def is_definition(node: ast.stmt, known: Container[str]) -> bool:
 
     Args:
         node: the statement.
-        known: the names that are defined already. Only a literal or a lambda may
-            replace one, because another value may use the failed statement's result.
+        known: the names that are already defined. Only a literal or a lambda may
+            replace one of them, because any other value may depend on the failed
+            statement.
     """
     if isinstance(node, (*DEFINITIONS, ast.Pass)):
         return True

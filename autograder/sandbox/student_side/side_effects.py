@@ -1,7 +1,7 @@
-"""Watch a call of the student's code for effects that its result does not show.
+"""Detect effects of a call to the student's code that its result does not show.
 
-These are values kept from one call to the next, permanent changes of settings, writes
-into the arguments, and errors.
+Such effects are values that are kept from one call to the next, permanent changes to
+settings, writes into the arguments, and errors.
 """
 
 import functools
@@ -20,15 +20,15 @@ from .meta_device import devices_of_call, tensors_in
 
 @functools.cache
 def has_accelerator() -> bool:
-    """Return whether a seed must reach more than the CPU's generator."""
+    """Return whether a seed must also be set on devices other than the CPU."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
 def set_seed(seed: int) -> None:
     """Set the seed like `torch.manual_seed`, but skip missing devices.
 
-    For each missing device, PyTorch records the delayed call with a traceback, which
-    took a seventh of a check's time.
+    For each missing device, PyTorch would record the delayed call with a traceback.
+    This took a seventh of a check's time.
     """
     if has_accelerator():
         torch.manual_seed(seed)
@@ -44,15 +44,15 @@ def usual_settings() -> None:
     torch.autograd.set_detect_anomaly(False)
     if torch.are_deterministic_algorithms_enabled():  # setting it imports Inductor
         torch.use_deterministic_algorithms(False)
-    # cuDNN refuses the gradients of a recurrent layer in evaluation mode.
+    # cuDNN cannot compute the gradients of a recurrent layer in evaluation mode.
     torch.backends.cudnn.enabled = False
 
 
 class SideEffects:
-    """Requests about the effects of a call; a base class of `Session`."""
+    """Answer requests about the effects of a call; a base class of `Session`."""
 
     def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:
-        """Call with each of `calls`; return results after each call and at the end."""
+        """Call with each of `calls`; return each result at once and at the end."""
         function, results = callable_of(target), []
         for args in calls:
             result = function(*args)
@@ -62,10 +62,11 @@ class SideEffects:
     def do_call_again(
         self, target: Any, args: tuple, others: tuple
     ) -> tuple[Any] | None:
-        """Call, overwrite the tensors with those of `others`, and call again.
+        """Call, overwrite the tensors in `args` with those in `others`, and call again.
 
         Returns:
-            A tuple with only the second result, or None if there is nothing to write.
+            A tuple with only the second result, or None if there are no tensors to
+            overwrite.
         """
         function = callable_of(target)
         held, other = list(tensors_in(args)), list(tensors_in(others))
@@ -85,10 +86,12 @@ class SideEffects:
     ) -> tuple[Any, list[str], list[int]]:
         """Call `target` and return the result, changed settings and changed arguments.
 
-        The changed arguments are the indices of the positional arguments that were
-        written into, even if their values are the same as before.
+        A changed argument is given by its index among the positional arguments. It
+        counts as changed if the call wrote into it, even if its values are the same as
+        before.
         """
-        # If an earlier call left the same seed, setting it again must show as a change.
+        # If an earlier call left the same seed, setting it again must count as a
+        # change.
         torch.rand(())
         usual_settings()
         function = callable_of(target)
@@ -102,7 +105,7 @@ class SideEffects:
     def do_calls_by_seed(
         self, target: Any, args: tuple, kwargs: dict, seeds: Sequence[int]
     ) -> list[tuple[Any, str]]:
-        """Call under each seed and return results and final random states."""
+        """Call once under each seed, and return the results and final random states."""
         function, results = callable_of(target), []
         for seed in seeds:
             set_seed(seed)
@@ -120,14 +123,14 @@ class SideEffects:
         try:
             function(*args, **kwargs)
         except NotImplementedError:
-            raise  # there is no answer yet
+            raise  # the exercise has no answer yet
         except Exception as error:
             return [kind.__name__ for kind in type(error).__mro__]
         return []
 
 
 def callable_of(target: Any) -> Callable[..., Any]:
-    """Return the callable, or raise a `TypeError` that names another type."""
+    """Return `target`; if it is not callable, raise a `TypeError` with its type."""
     if not callable(target):
         raise TypeError(f"it is a {type(target).__name__} and cannot be called")
     return target
@@ -146,7 +149,7 @@ def copied(value: Any) -> Any:
 
 
 def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any]:
-    """Return the settings that a call could change for all later code."""
+    """Return the settings that a call could change for all code that runs later."""
     owner = getattr(function, "__self__", function)
     modules = [x for x in (owner, *args) if isinstance(x, nn.Module)]
     own = owner.state_dict() if isinstance(owner, nn.Module) else {}
@@ -178,7 +181,7 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
 
 
 def _traces(value: Any) -> list[tuple]:
-    """Return marks of the tensors in `value` that a write would change."""
+    """Return a record of the tensors in `value`; any write into them changes it."""
     return [
         (x._version, tuple(x.shape), x.requires_grad, _digest(x))
         for x in tensors_in(value)

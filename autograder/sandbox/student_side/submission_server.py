@@ -1,4 +1,4 @@
-"""Serve one submission: set up its folder, run its cells, answer the checks' calls."""
+"""Serve one submission: set up its folder, run its cells and answer the checks."""
 
 import contextlib
 import os
@@ -30,14 +30,14 @@ AS_ASKED = 99  # the exit code of a fork that ended on request
 
 
 class OnlyTheKit(MetaPathFinder):
-    """Block the private packages, and import `transformer` only from the kit."""
+    """Block imports of private packages, and import `transformer` only from the kit."""
 
     def __init__(self, kit: str):
         """Allow `transformer` if the folder `kit` contains it."""
         self.kit = kit
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Refuse private names, and leave all others to the other finders."""
+        """Refuse private names, and leave all other names to the other finders."""
         top = name.partition(".")[0]
         absent = not os.path.isdir(os.path.join(self.kit, "transformer"))
         if top in PRIVATE or (top == "transformer" and absent):
@@ -46,9 +46,10 @@ class OnlyTheKit(MetaPathFinder):
 
 
 def close_the_doors(folder: str) -> None:
-    """Make imports look in `folder` first, and make the repository unreachable.
+    """Make imports search `folder` first and never find the repository.
 
-    An editable install adds finders and paths that lead to the answers.
+    An editable install adds finders and paths through which code could import the
+    answers.
     """
     editable = [f for f in sys.meta_path if "__editable__" in _module_of(f)]
     for finder in editable:
@@ -59,7 +60,7 @@ def close_the_doors(folder: str) -> None:
 
 
 def before_forks() -> None:
-    """Do the work that is the same for every child, once, after the last import."""
+    """Do the work that is the same for every child once, after the last import."""
     for path in [one for one in sys.path_importer_cache if not _is_installation(one)]:
         del sys.path_importer_cache[path]
     Forks.shared = _shares_memory()
@@ -79,9 +80,9 @@ def _is_installation(path: str) -> bool:
 
 
 def limit_resources(limits: dict[str, int]) -> None:
-    """Set the process's limits: memory, processes, file size, no core file.
+    """Limit the process's memory, processes and file sizes, and forbid core files.
 
-    If memory runs out, the kernel kills this process first.
+    Also make the kernel kill this process first if the machine runs out of memory.
     """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
@@ -102,21 +103,21 @@ def lift_limits() -> None:
 
 
 def compute_exactly() -> None:
-    """Forbid rounding to TF32 on a GPU, because checks compare with exact products."""
+    """Disable TF32 on a GPU, because checks compare with exact products."""
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
 
 
 class Forks:
-    """Fork this process, as the cells left it, for one exercise after another.
+    """Fork this process once for each exercise, in the state after the cells.
 
-    A fork has its own memory. It would share or lack everything else: threads,
-    processes, alarms, open files, the files in its folders, and deliberately shared
-    memory. If the cells have started or opened something, or an exercise has changed a
-    file, the process does not fork.
+    A fork has its own copy of the memory. It would share or lack everything else:
+    threads, processes, alarms, open files, the files in its folders, and shared memory.
+    The process therefore does not fork if the cells have started or opened anything, or
+    if an exercise has changed a file.
     """
 
-    shared = 0  # pieces of shared memory before any cell has run
+    shared = 0  # number of shared mappings before any cell has run
 
     def __init__(self, folder: str):
         """Record the open files before any cell has run in `folder`."""
@@ -126,16 +127,17 @@ class Forks:
         self.shares = False
 
     def go_on_in_one(self, channel: Channel) -> None:
-        """Fork, report it, and continue in the fork; the original process waits for it.
+        """Fork, report the fork and continue in it; the original process waits.
 
-        If the fork ends without a request, this process ends in the same way.
+        If the fork ends without a request to end, the original process ends with the
+        same status.
         """
         if not self._are_possible():
             channel.send(Message({"ok": False}))
             return
         try:
             pid = os.fork()
-        except OSError:  # the limit of processes is reached
+        except OSError:  # the limit on processes is reached
             channel.send(Message({"ok": False}))
             return
         if pid == 0:
@@ -152,7 +154,7 @@ class Forks:
             files = [one for place in self.folders for one in _files_in(place)]
             if self.files is None:
                 self.files, self.shares = files, _shares_memory() > self.shared
-        except OSError:  # the folder is missing, or another's
+        except OSError:  # the folder is missing or belongs to another user
             return False
         is_quiet = not (self.shares or any(signal.getitimer(signal.ITIMER_REAL)))
         is_as_before = _open_files() == self.opened and files == self.files
@@ -160,7 +162,7 @@ class Forks:
 
 
 def _is_ours(place: str, folder: str) -> bool:
-    """Return whether a folder is mounted for this child only, in a sandbox."""
+    """Return whether a folder in a sandbox is mounted only for this child."""
     try:
         return folder == kit.FOLDER and os.stat(place).st_uid == os.getuid()
     except OSError:
@@ -168,11 +170,11 @@ def _is_ours(place: str, folder: str) -> bool:
 
 
 def _shares_memory() -> int:
-    """Count the pieces of memory that this process would share with its forks."""
+    """Return how many memory mappings this process would share with its forks."""
     try:
         with open("/proc/self/maps") as file:
             return file.read().count(" rw-s ")
-    except OSError:  # not Linux, where nothing forks
+    except OSError:  # not Linux, where no process forks
         return 0
 
 
@@ -202,7 +204,7 @@ def _files_in(folder: str) -> list[tuple[str, int, int]]:
 
 
 def serve(channel: Channel, runner: CellRunner, folder: str, device: str) -> None:
-    """Answer the grader until it closes the channel; checks run on `device`."""
+    """Answer the grader's requests until it closes the channel; checks use `device`."""
     os.chdir(folder)
     quiet_environment(folder)
     close_the_doors(folder)

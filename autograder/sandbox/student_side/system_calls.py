@@ -1,9 +1,10 @@
-"""Remove system calls from a child permanently by a kernel filter (Linux only).
+"""Block system calls in a child permanently with a kernel filter (Linux only).
 
-The removed calls hold memory that is not counted, or open parts of the kernel that no
-submission needs. A removed call fails with "not implemented". Sockets work only within
-the machine, and processes can share memory only through files. A lock on a file does
-nothing, because two submissions could talk by locks on a file that both can read.
+The blocked calls can hold memory that is not counted, or give access to parts of the
+kernel that no submission needs. A blocked call fails with "not implemented". Sockets
+work only within the machine, and processes can share memory only through files. A lock
+on a file has no effect, because two submissions could otherwise communicate through
+locks on a file that both can read.
 """
 
 import ctypes
@@ -19,9 +20,9 @@ LOAD, AND, JUMP_EQUAL, JUMP_AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER_AT, MACHINE_AT = 0, 4  # offsets in struct seccomp_data
 FIRST_ARGUMENT_AT, SECOND_ARGUMENT_AT, FOURTH_ARGUMENT_AT = 16, 24, 40
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
-NOTHING = ERROR  # with the number 0: the call does nothing, and succeeds
+NOTHING = ERROR  # error number 0: the call does nothing and succeeds
 SHARED_AND_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
-X32_CALLS = 0x40000000  # x86-64's second set of numbers for the same calls
+X32_CALLS = 0x40000000  # x86-64 has a second set of numbers for the same calls
 
 CALLS = {  # numbers on x86-64 and arm64, from Linux's tables
     "memfd_create": (319, 279),
@@ -38,7 +39,7 @@ CALLS = {  # numbers on x86-64 and arm64, from Linux's tables
     "add_key": (248, 217),
     "request_key": (249, 218),
     "keyctl": (250, 219),
-    "inotify_init": (253, 26),  # it reports what others open; arm64 has only the next
+    "inotify_init": (253, 26),  # it reports files that others open; arm64 lacks it
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
 }
@@ -55,10 +56,10 @@ class _Program(ctypes.Structure):
 
 
 def forbid_calls() -> None:
-    """Remove `CALLS`, networks and shared memory from this process and its descendants.
+    """Block `CALLS`, networks and shared memory in this process and its descendants.
 
-    The process must have given up its rights first. Processors other than x86-64 and
-    arm64 keep the calls.
+    The process must have given up its capabilities before. On processors other than
+    x86-64 and arm64, nothing is blocked.
 
     Raises:
         OSError: if the kernel refuses.
@@ -89,11 +90,11 @@ def _set_filter(calls: dict[str, tuple[int, int]]) -> None:
 
 
 def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> bytes:
-    """Return the filter's instructions: code, steps if true, steps if false, value."""
+    """Return the filter's instructions: (code, jump if true, jump if false, value)."""
     numbers, commands = [both[column] for both in calls.values()], LOCKS + NOTICES
     steps = [
         (LOAD, 0, 0, MACHINE_AT),
-        (JUMP_EQUAL, 1, 0, machine),  # 32-bit calls have other numbers
+        (JUMP_EQUAL, 1, 0, machine),  # 32-bit programs use other numbers for the calls
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, NUMBER_AT),
         (JUMP_AT_LEAST, 0, 1, X32_CALLS),
@@ -103,7 +104,7 @@ def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> byt
         (JUMP_EQUAL, 0, 1, socket.AF_UNIX),
         (RETURN, 0, 0, ALLOW),
         (RETURN, 0, 0, ERROR | errno.EACCES),
-        # The memory limit counts mapped pages, and this memory would stay unmapped.
+        # The memory limit counts mapped pages, and this memory would not be mapped.
         (JUMP_EQUAL, 0, 5, MMAP[column]),
         (LOAD, 0, 0, FOURTH_ARGUMENT_AT),
         (AND, 0, 0, SHARED_AND_ANONYMOUS),
@@ -124,5 +125,5 @@ def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> byt
 
 
 def _counting_down(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield each number with the steps from it to the end."""
+    """Yield for each number a pair: the number of steps to the end, and the number."""
     yield from zip(range(len(numbers), 0, -1), numbers, strict=True)

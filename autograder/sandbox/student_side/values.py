@@ -1,4 +1,4 @@
-"""Turn values into JSON and bytes and back, and check everything received.
+"""Convert values to JSON and bytes and back, and check all received data.
 
 Plain values are sent as they are, tensors as bytes, and all other objects as handles.
 Both sides use the same code, and the trusted side checks everything that it receives.
@@ -18,8 +18,9 @@ from .messages import Message, ProtocolError
 MAX_DEPTH = 24
 MAX_ITEMS = 200_000
 MAX_BYTES = 1 << 30
-# An attacker can choose numbers and tuples with equal hashes, and a set of n of them
-# takes n² steps. Strings, and integers smaller than hashes, do not have this problem.
+# An attacker can choose numbers and tuples with equal hashes, and building a set of n
+# of them takes n² steps. Strings, and integers smaller than hashes, do not have this
+# problem.
 MAX_HASHED = 10_000  # in one set or dict
 MAX_LARGE = 1_000  # in one message
 LARGE = 1 << 60
@@ -39,8 +40,9 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 class Reference:
     """A reference to an object that stays on one side.
 
-    `kind` is "handle" (student's side), "callback" (grader's side), "name" (a name of
-    the notebook) or "load" (something to import); `details` is plain JSON.
+    `kind` is "handle" (an object on the student's side), "callback" (an object on the
+    grader's side), "name" (a name in the notebook) or "load" (an object to import).
+    `details` is plain JSON.
     """
 
     kind: str
@@ -49,10 +51,10 @@ class Reference:
 
 
 class Encoder:
-    """Encode values into one message and pass other objects to `refer`."""
+    """Encode values into one message, and replace all other objects with references."""
 
     def __init__(self, refer: Callable[[Any], Reference]):
-        """Use `refer` for every object that cannot be sent as a value."""
+        """Call `refer` for every object that cannot be sent as a value."""
         self.refer = refer
         self.blob = bytearray()
 
@@ -93,7 +95,7 @@ class Encoder:
         return has_data and tensor.dtype in NAMES
 
     def _tensor(self, tensor: Tensor) -> list[Any]:
-        """Append the bytes of a tensor; keep its strides, so that views stay views."""
+        """Append a tensor's bytes; keep its strides, so that views stay views."""
         with torch._C.DisableTorchFunctionSubclass():
             plain = tensor.detach().cpu().resolve_conj().resolve_neg()
             data = plain.contiguous().reshape(-1)
@@ -120,7 +122,7 @@ def _parts(value: Any) -> list[Any]:
 
 
 class Decoder:
-    """Decode the values of one message and pass references to `resolve`."""
+    """Decode the values of one message, and look up the objects of references."""
 
     def __init__(
         self,
@@ -129,7 +131,7 @@ class Decoder:
         keep_strides: bool = True,
         device: str = "cpu",
     ):
-        """Read tensors from the message's blob, and references through `resolve`.
+        """Read tensors from the message's blob, and look up references with `resolve`.
 
         The tensors are moved to `device`.
         """
@@ -139,7 +141,7 @@ class Decoder:
         self.device = device
         self.items = self.large = 0
         self.bytes_left = len(message.blob)
-        self.numbers: list[int] = []  # of each tensor; an empty dimension counts as 1
+        self.numbers: list[int] = []  # elements per tensor, at least 1 per dimension
 
     def part(self, key: str, default: Any = None) -> Any:
         """Return one decoded part of the message.
