@@ -48,7 +48,7 @@ class Draw:
         return drawn.to(dtype)
 
     def ids(self, *shape: int, low: int = 4, high: int = 50) -> Tensor:
-        """Draw token ids from [low, high); by default, no special tokens."""
+        """Draw token ids from [low, high), by default above the four special tokens."""
         return torch.randint(low, high, shape, generator=self.generator)
 
     def lengths(self, b: int, longest: int) -> Tensor:

@@ -77,7 +77,7 @@ def varied_inputs(
         shapes: a shape for each input, such as "b,t,d_model", or "b,t,h*d_k" for a
             product of two sizes.
         masks: the shapes of the masks, which are the last inputs.
-        closed: whether the masks of one of the calls hide all keys from some rows.
+        closed: whether the masks of one of the calls hide everything.
         large: the size of the large numbers, which are in every other input of a call.
         others: names of sizes that are in no shape, such as the inner width of a
             module.

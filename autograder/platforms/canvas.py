@@ -26,9 +26,8 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 def write_feedback(pages: Iterable[Page], folder: Path) -> Returned:
     """Write the zip for *Upload submissions* in Canvas.
 
-    Canvas identifies a student by the numbers in the file name. The file must also have
-    the name that the student gave it, so if it ends with `.ipynb`, it must be a
-    notebook.
+    Canvas identifies a student by the numbers in the file name. It also keeps the file
+    name that the student chose, so a file that ends with `.ipynb` must be a notebook.
     """
     return write_zip(pages, folder, "Canvas", _entry)
 

@@ -60,7 +60,7 @@ class ControlChannel:
         """Send an order with open files and file contents, and return the report.
 
         Raises:
-            NoParent: if the parent is gone or does not report in time.
+            NoParent: if the parent has ended or does not report in time.
         """
         channel = Channel(self.control)
         is_long = order["do"] == "import"  # an import may load whole libraries

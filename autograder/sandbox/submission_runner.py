@@ -34,7 +34,7 @@ from autograder.unit import OurAnswer
 
 MAX_OUTPUTS = 50  # per cell
 PATIENCE = 0.5  # seconds for a process to end after its channel is closed
-SOON = 0.25  # share of an exercise's time limit that an added check gets
+SOON = 0.25  # share of an exercise's time limit for an extra run
 HELD_UP = 0.2  # share of the time spent waiting for a processor
 
 

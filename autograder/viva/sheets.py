@@ -248,7 +248,7 @@ def _results(
 ) -> dict[str, list[list[Result] | None]]:
     """Return each function's results for each source, or None if there are none.
 
-    If a source of a function does not end, the function's other sources do not run.
+    If a source of a function does not end, the function's later sources do not run.
     """
     found: dict[str, list[list[Result] | None]] = {}
     for name, (calls, sources) in functions.items():
