@@ -39,8 +39,10 @@ MANY = 700  # rows of a table: more than any size that code may assume
 SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
-NO_ORDER = "equally frequent words in an order of chance, such as that of a set"
-NOT_BY_FREQUENCY = "the right words, but not sorted by frequency, as if from a set"
+NO_ORDER = "equally frequent words in an arbitrary order, such as the order of a set"
+NOT_BY_FREQUENCY = (
+    "the right words in an order that is not by frequency, such as the order of a set"
+)
 BUILT_INS = [
     "torchtext.vocab.Vocab",
     "torchtext.vocab.build_vocab_from_iterator",
@@ -55,7 +57,7 @@ AUTOGRAD = [
     "torch.Tensor.backward",
     "torch.ops.aten.embedding_dense_backward",
 ]
-KEPT_TABLE = "the result of a table that was kept from before"
+KEPT_TABLE = "the result of a table from an earlier call"
 COUNTED_ON = "words counted together with those from an earlier call"
 Sentences = list[list[str]]
 
@@ -103,23 +105,24 @@ def vocabulary_mistakes(
     counts = Counter(flat)
     first_seen = [word for word in dict.fromkeys(flat) if counts[word] >= least]
     return {
-        "the words in alphabetical order, whatever their frequency": lambda: (
+        "the words in alphabetical order instead of by frequency": lambda: (
             SPECIALS + sorted(right)
         ),
         "the words in the order in which they occur": lambda: SPECIALS + first_seen,
         "the rarest words first": lambda: (
             SPECIALS + words_by(sentences, lambda w, c: (c[w], w), least)
         ),
-        "frequent words first, but equally frequent ones as they happen to occur": (
-            lambda: SPECIALS + sorted(first_seen, key=lambda w: -counts[w])
-        ),
-        "frequent words first, but equally frequent ones from z to a": lambda: (
+        "frequent words first, but equally frequent words in the order in which they "
+        "occur": (lambda: SPECIALS + sorted(first_seen, key=lambda w: -counts[w])),
+        "frequent words first, but equally frequent words from z to a": lambda: (
             SPECIALS + sorted(sorted(right, reverse=True), key=lambda w: -counts[w])
         ),
-        "frequent words first, but equally frequent ones without regard to capitals": (
+        "frequent words first, but equally frequent words sorted without regard to "
+        "upper case": (
             lambda: SPECIALS + sorted(right, key=lambda w: (-counts[w], w.lower()))
         ),
-        "words ranked by how many sentences they occur in, not how often they occur": (
+        "words sorted by the number of sentences that contain them, not by their "
+        "frequency": (
             lambda: SPECIALS + sorted(right, key=lambda w: (-in_sentences[w], w))
         ),
         "the special tokens at the end": lambda: right + SPECIALS,
@@ -133,7 +136,7 @@ def vocabulary_mistakes(
 def built(student, *args) -> tuple[list[str], dict[str, int]]:
     """Call the student's function and fail unless it returns a list and a dict."""
     parts = expect_parts(
-        student.build_vocabulary(*args), 2, "two things, the list and the dictionary"
+        student.build_vocabulary(*args), 2, "two values, the list and the dictionary"
     )
     itos, stoi = parts
     if isinstance(itos, dict) and isinstance(stoi, (list, tuple)):
@@ -158,14 +161,14 @@ def expect_words(
         want, sentences
     ):
         fail(
-            "Frequent words come first, but of words that occur equally often another "
-            "one stands before the earlier one in the alphabet.",
+            "Frequent words come first, but equally frequent words are not in "
+            "alphabetical order.",
             mistake=NO_ORDER,
         )
     if itos not in [want, *known] and same_words(itos, want):
         fail(
-            "The words are the right ones, but rarer words stand before more frequent "
-            "ones. Sort them by how often they occur: a set has an order of chance.",
+            "The words are right, but rarer words come before more frequent words. "
+            "Sort the words by frequency, because the order of a set is arbitrary.",
             mistake=NOT_BY_FREQUENCY,
         )
     expect_equal(itos, want, "The list of words", mistakes=named)
@@ -187,7 +190,11 @@ def by_count(itos: Sequence[str], sentences: Sentences) -> tuple:
 # --- build_vocabulary -------------------------------------------------------------
 
 
-@check("build-vocabulary", share=1, title="A list of all words, and a dictionary")
+@check(
+    "build-vocabulary",
+    share=1,
+    title="The result is a list of all words and a dictionary",
+)
 def test_vocabulary_is_complete(student, draw):
     sentences = corpus(draw, {word: draw.integer(1, 4) for word in WORDS})
     itos, stoi = built(student, sentences)
@@ -200,12 +207,16 @@ def test_vocabulary_is_complete(student, draw):
     expect_equal(sorted(map(str, itos)), want, "The set of words", mistakes=mistakes)
     if set(stoi) != set(itos):
         fail(
-            "The dictionary should have an entry for every word of the list.",
-            mistake="the dictionary lacks words of the list",
+            "The dictionary should have an entry for every word in the list.",
+            mistake="a dictionary without some words of the list",
         )
 
 
-@check("build-vocabulary", share=2, title="Special tokens, then frequent words first")
+@check(
+    "build-vocabulary",
+    share=2,
+    title="The order is special tokens, then words by frequency",
+)
 def test_vocabulary_order(student, draw):
     draw = draw.fixed(0)  # reveals each known mistake
     words = shuffled(draw, WORDS[:9])
@@ -214,7 +225,11 @@ def test_vocabulary_order(student, draw):
     expect_words(student, corpus(draw, counts))
 
 
-@check("build-vocabulary", share=1, title="Equally frequent: the alphabet decides")
+@check(
+    "build-vocabulary",
+    share=1,
+    title="Equally frequent words are in alphabetical order",
+)
 def test_vocabulary_ties(student, draw):
     draw = draw.fixed(0)  # reveals each known mistake
     words = shuffled(draw, [*WORDS, "Zug"])
@@ -225,7 +240,11 @@ def test_vocabulary_ties(student, draw):
     expect_words(student, sentences)
 
 
-@check("build-vocabulary", share=2, title="min_freq lets in what occurs so often")
+@check(
+    "build-vocabulary",
+    share=2,
+    title="A word that occurs min_freq times is in the list",
+)
 def test_vocabulary_min_freq(student, draw):
     draw = draw.fixed(0)  # reveals each known mistake
     words, least = shuffled(draw, WORDS), draw.integer(3, 6)
@@ -247,7 +266,11 @@ def test_vocabulary_min_freq(student, draw):
     expect_words(student, sentences, least, mistakes)
 
 
-@check("build-vocabulary", share=1, title="Other special tokens, and some in the text")
+@check(
+    "build-vocabulary",
+    share=1,
+    title="Other special tokens work, also if they occur in the text",
+)
 def test_vocabulary_specials(student, draw):
     draw = draw.fixed(0)  # reveals each known mistake
     specials = shuffled(draw, ["<zero>", "<one>", "<two>"])
@@ -258,13 +281,13 @@ def test_vocabulary_specials(student, draw):
     frequent = words[::-1]
     everything = words_by(sentences, by_frequency, 2)
     mistakes = {
-        "special tokens of the text listed a second time": lambda: (
+        "special tokens from the text that are in the list a second time": lambda: (
             specials + everything
         ),
         "the special tokens sorted, not in the order given": lambda: (
             sorted(specials) + frequent
         ),
-        "the default special tokens, whatever `specials` says": lambda: (
+        "the default special tokens instead of `specials`": lambda: (
             SPECIALS + everything
         ),
         "only the special tokens that occur at least min_freq times": lambda: (
@@ -279,7 +302,11 @@ def test_vocabulary_specials(student, draw):
         fail("The dictionary should have as many entries as the list.")
 
 
-@check("build-vocabulary", share=1, title="The dictionary gives each word its place")
+@check(
+    "build-vocabulary",
+    share=1,
+    title="The dictionary gives each word its index in the list",
+)
 def test_vocabulary_numbers(student, draw):
     sentences = corpus(draw, {word: draw.integer(2, 5) for word in WORDS})
     itos, stoi = built(student, sentences)
@@ -292,7 +319,7 @@ def test_vocabulary_numbers(student, draw):
         "a dictionary without the special tokens": {
             word: i for word, i in want.items() if word not in SPECIALS
         },
-        "a dictionary whose numbers leave out the special tokens": {
+        "a dictionary whose numbers do not count the special tokens": {
             word: i - 4 for word, i in want.items() if word not in SPECIALS
         },
         "the frequency of each word, not its number": dict(counts),
@@ -310,7 +337,7 @@ def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[st
 @check(
     "build-vocabulary",
     share=1,
-    title="Written by you; words as they are, read once",
+    title="Written by you, with unchanged words and one reading of the text",
     bans=("build_vocabulary", BUILT_INS),
 )
 def test_vocabulary_of_an_iterator(student, draw):
@@ -325,26 +352,25 @@ def test_vocabulary_of_an_iterator(student, draw):
     want = SPECIALS + words_by(sentences, by_frequency)
     lower = [[word.lower() for word in sentence] for sentence in sentences]
     mistakes: dict[str, Any] = {
-        "words turned into lower case": lambda: (
-            SPECIALS + words_by(lower, by_frequency)
-        ),
+        "words in lower case": lambda: SPECIALS + words_by(lower, by_frequency),
         "an empty vocabulary: the sentences were read twice": lambda: SPECIALS,
-        "words split at their blanks; a token may hold some": lambda: (
+        "words split at their spaces; a token may contain spaces": lambda: (
             SPECIALS + words_by([" ".join(s).split() for s in sentences], by_frequency)
         ),
         **{
             Phrase(
-                "words turned into Unicode's form {form}; a token is what it is", form
+                "words converted to the Unicode form {form}; tokens should not change",
+                form,
             ): partial(words_changed, sentences, partial(unicodedata.normalize, form))
             for form in ("NFC", "NFKC", "NFD")
         },
-        "words without the blanks around them; a token may hold some": partial(
+        "words without the spaces around them; a token may contain spaces": partial(
             words_changed, sentences, str.strip
         ),
         "a list without the empty word; any string is a token": lambda: (
             SPECIALS + [word for word in words_by(sentences, by_frequency) if word]
         ),
-        "words of letters alone; every token counts": lambda: (
+        "only words that consist of letters; every token counts": lambda: (
             SPECIALS
             + [word for word in words_by(sentences, by_frequency) if word.isalpha()]
         ),
@@ -352,18 +378,22 @@ def test_vocabulary_of_an_iterator(student, draw):
     expect_equal(itos, want, "The list of words", mistakes=mistakes)
 
 
-@check("build-vocabulary", share=1, title="Each corpus by itself; arguments unchanged")
+@check(
+    "build-vocabulary",
+    share=1,
+    title="Calls are independent, and the arguments do not change",
+)
 def test_vocabulary_again(student, draw):
     draw = draw.fixed(0)  # reveals each known mistake
     words, specials = shuffled(draw, WORDS), ["<zero>", "<one>"]
     of_nothing, _ = built(student, [])
     if set(WORDS) & set(map(str, of_nothing)):
         fail(
-            "The list of a corpus without sentences holds words: those of a corpus "
-            "that an earlier call was given.",
+            "The list for a corpus without sentences contains words. They come from "
+            "the corpus of an earlier call.",
             mistake=COUNTED_ON,
         )
-    expect_equal(of_nothing, SPECIALS, "The list of no words")
+    expect_equal(of_nothing, SPECIALS, "The list for a corpus without words")
     first, second = (
         corpus(draw, {word: 2 + i for i, word in enumerate(part)})
         for part in (words[:9], words[3:])
@@ -371,7 +401,7 @@ def test_vocabulary_again(student, draw):
     calls = [(first, 2, specials), (second, 2, specials)]
     results = student.calls_in_turn(student.build_vocabulary, *calls)
     for (_, now), sentences in zip(results, (first, second), strict=True):
-        itos, _ = expect_parts(now, 2, "two things, the list and the dictionary")
+        itos, _ = expect_parts(now, 2, "two values, the list and the dictionary")
         want = specials + words_by(sentences, by_frequency, 2)
         both = specials + words_by([*first, *second], by_frequency, 2)
         mistakes = {
@@ -387,7 +417,7 @@ def test_vocabulary_again(student, draw):
         if now != then:
             fail(
                 "Your function changed an argument. `append`, `extend`, `sort` and += "
-                "change the list itself: make a new one.",
+                "change the list itself: make a new list.",
                 mistake="an argument is changed",
             )
 
@@ -401,16 +431,20 @@ def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Te
     right = w[ids]
     return {
         "the rows of other words: each number is off by one": lambda: w[ids - 1],
-        "the rows of the words after": lambda: w[(ids + 1) % len(w)],
-        "the vectors times √d_model (that is the next layer's task)": lambda: (
+        "the rows of the next words": lambda: w[(ids + 1) % len(w)],
+        "the vectors times √d_model, which belongs in `TokenEmbedding`": lambda: (
             right * w.size(1) ** 0.5
         ),
-        "one vector for all words of a sentence, their sum": lambda: right.sum(-2),
-        "one vector for all words of a sentence, their mean": lambda: right.mean(-2),
+        "the sum of a sentence's vectors instead of one vector for each word": lambda: (
+            right.sum(-2)
+        ),
+        "the mean of a sentence's vectors instead of one vector for each word": (
+            lambda: right.mean(-2)
+        ),
         "the one-hot vectors themselves": lambda: torch.eye(len(w))[ids],
-        "the table read with rows and columns confused": lambda: w.reshape(
-            w.size(1), -1
-        ).T[ids],
+        "the table with rows and columns swapped": lambda: w.reshape(w.size(1), -1).T[
+            ids
+        ],
     }
 
 
@@ -425,7 +459,7 @@ def every_kind_of_id(draw, *shape: int) -> Tensor:
 @check(
     "one-hot-embedding",
     share=1,
-    title="(b, t) numbers give (b, t, d) vectors",
+    title="Ids of shape (b, t) give vectors of shape (b, t, d)",
     form=True,
 )
 def test_one_hot_shape(student, draw):
@@ -433,7 +467,7 @@ def test_one_hot_shape(student, draw):
     expect_shape(student.one_hot_embedding(ids, weight), (B, T, D), "The result")
 
 
-@check("one-hot-embedding", share=3, title="Each word gets its row of the table")
+@check("one-hot-embedding", share=3, title="Each word gets its own row of the table")
 def test_one_hot_values(student, draw):
     ids, weight = every_kind_of_id(draw, B, T), draw.normal(V, D)
     got = student.one_hot_embedding(ids, weight)
@@ -447,7 +481,9 @@ def test_one_hot_values(student, draw):
 
 
 @check(
-    "one-hot-embedding", share=1, title="A batch without the last words of the table"
+    "one-hot-embedding",
+    share=1,
+    title="The result is right for a batch without the last words of the table",
 )
 def test_one_hot_without_last_words(student, draw):
     ids, weight = draw.ids(B, T, low=0, high=V - 3), draw.normal(V, D)
@@ -466,13 +502,13 @@ def test_one_hot_without_last_words(student, draw):
 
 
 SHAPES: dict[str, list[tuple[int, ...]]] = {
-    "code that works for ids of (b, t) only": [(5,), (3, 4, 5)],
-    "code that does not take one sentence of one word": [(1, 1)],
-    "code that does not take a single number, ids of the shape ()": [()],
+    "code that works only for ids of shape (b, t)": [(5,), (3, 4, 5)],
+    "code that does not work for one sentence of one word": [(1, 1)],
+    "code that does not work for a single number, ids of shape ()": [()],
 }
 
 
-@check("one-hot-embedding", share=1, title="Numbers of any shape: (), (t,), (b, h, t)")
+@check("one-hot-embedding", share=1, title="Ids of any shape work: (), (t,), (b, h, t)")
 def test_one_hot_any_shape(student, draw):
     weight, usual = draw.normal(V, D), every_kind_of_id(draw, B, T)
 
@@ -502,8 +538,12 @@ def test_one_hot_again(student, draw):
         lambda ids, weight: weight.double()[ids],
         "the result",
         mistakes={
-            "the vectors of an earlier call's words": calls[1][1].double()[calls[0][0]],
-            "the vectors of an earlier call's table": calls[0][1].double()[calls[1][0]],
+            "the vectors of the words from an earlier call": calls[1][1].double()[
+                calls[0][0]
+            ],
+            "the vectors from the table of an earlier call": calls[0][1].double()[
+                calls[1][0]
+            ],
         },
     )
     expect_same_device(student, student.one_hot_embedding, *calls[0], what="the result")
@@ -519,7 +559,11 @@ def test_one_hot_gradients(student, draw):
     expect_gradients(run, lambda weight: weight[ids], [weight], upstream)
 
 
-@check("one-hot-embedding", share=1, title="In float64, a transposed table, unchanged")
+@check(
+    "one-hot-embedding",
+    share=1,
+    title="float64 and a transposed table work, and the table does not change",
+)
 def test_one_hot_float64(student, draw):
     ids = every_kind_of_id(draw, T, B).T
     weight = draw.normal(D, V, dtype=torch.float64).T
@@ -551,14 +595,16 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
     return {
         **place_mistakes(ids, upstream, right, counts),
         "the transposed gradient": lambda: right.T,
-        "the number of places of each word, without their gradients": lambda: (
+        "the number of occurrences of each word, without their gradients": lambda: (
             counts.expand_as(right)
         ),
         "the gradient with the opposite sign": lambda: -right,
         "the sum times √d_model": lambda: right * g.size(-1) ** 0.5,
-        "each word's gradient times the number of its places": lambda: right * counts,
-        "nothing but zeros: a method without underscore returns a new tensor": lambda: (
-            torch.zeros_like(right)
+        "each word's gradient times the number of its occurrences": lambda: (
+            right * counts
+        ),
+        "only zeros: a method without a final underscore returns a new tensor": (
+            lambda: torch.zeros_like(right)
         ),
         **row_mistakes(ids, g, right, counts),
     }
@@ -569,13 +615,13 @@ def place_mistakes(
 ) -> dict[str, Callable[[], Tensor]]:
     """Name the mistake in the gradient of a word with several places."""
     return {
-        "the gradient of each word's last place alone; places should add up": lambda: (
-            one_row_each(ids, upstream, last=True)
+        "the gradient of only each word's last occurrence; add up all occurrences": (
+            lambda: one_row_each(ids, upstream, last=True)
         ),
-        "the gradient of each word's first place alone; places should add up": lambda: (
-            one_row_each(ids, upstream, last=False)
+        "the gradient of only each word's first occurrence; add up all occurrences": (
+            lambda: one_row_each(ids, upstream, last=False)
         ),
-        "the mean over the places of a word, not the sum": lambda: (
+        "the mean over the occurrences of a word, not the sum": lambda: (
             right / counts.clamp(min=1)
         ),
         "the sum divided by the number of sentences": lambda: right / len(ids),
@@ -594,16 +640,16 @@ def row_mistakes(
         "a table with rows only up to the largest number in the batch": lambda: right[
             : int(ids.max()) + 1
         ],
-        "a table for each sentence; their gradients should add up": lambda: torch.stack(
+        "one table for each sentence; add up their gradients": lambda: torch.stack(
             [
                 reference.lookup_gradient(row, own, V)
                 for row, own in zip(ids, g, strict=True)
             ]
         ),
-        "padding's row set to zero, although it was looked up": lambda: (
-            right * (torch.arange(V) != 1)[:, None]
+        "the gradient with zeros in the row of padding, although it was looked up": (
+            lambda: right * (torch.arange(V) != 1)[:, None]
         ),
-        "row 0 set to zero, although it was looked up": lambda: (
+        "the gradient with zeros in row 0, although it was looked up": lambda: (
             right * (torch.arange(V) != 0)[:, None]
         ),
     }
@@ -634,7 +680,7 @@ def gradients_off(student) -> Iterator[None]:
 @check(
     "lookup-gradient",
     share=1,
-    title="One row for each word of the vocabulary",
+    title="The gradient has one row for each word of the vocabulary",
     form=True,
 )
 def test_lookup_gradient_shape(student, draw):
@@ -646,7 +692,11 @@ def test_lookup_gradient_shape(student, draw):
     expect_shape(got, (V, D), "The gradient")
 
 
-@check("lookup-gradient", share=3, title="A word's places add up")
+@check(
+    "lookup-gradient",
+    share=3,
+    title="The gradients of all occurrences of a word add up",
+)
 def test_lookup_gradient_values(student, draw):
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
     got = student.lookup_gradient(ids, upstream, V)
@@ -655,7 +705,11 @@ def test_lookup_gradient_values(student, draw):
     expect_close(got, want, "The gradient", mistakes=mistakes)
 
 
-@check("lookup-gradient", share=1, title="It is what autograd finds, for any shape")
+@check(
+    "lookup-gradient",
+    share=1,
+    title="The gradient equals autograd's gradient for ids of any shape",
+)
 def test_lookup_gradient_is_autograds(student, draw):
     many = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
 
@@ -674,7 +728,11 @@ def test_lookup_gradient_is_autograds(student, draw):
                 expect_close(got, weight.grad, "The gradient", mistakes)
 
 
-@check("lookup-gradient", share=1, title="Many places, many rows; each call by itself")
+@check(
+    "lookup-gradient",
+    share=1,
+    title="Many tokens or rows work, and calls are independent",
+)
 def test_lookup_gradient_again(student, draw):
     def right(ids: Tensor, upstream: Tensor, vocab_size: int) -> Tensor:
         return reference.lookup_gradient(ids, upstream.double(), vocab_size)
@@ -684,12 +742,14 @@ def test_lookup_gradient_again(student, draw):
     expect_each_call_anew(student, function, calls, right, what)
     expect_same_device(student, function, *calls[0], what=what)
     many = draw.ids(6, 150, low=0, high=2), draw.normal(6, 150, 2), MANY
-    with blame("code that works for few places or rows only"):
+    with blame("code that works only for few tokens or rows"):
         what = "The gradient of a larger table"
         expect_close(function(*many), right(*many), what, tolerance=1e-4)
 
 
-@check("lookup-gradient", share=1, title="Not contiguous, in float64")
+@check(
+    "lookup-gradient", share=1, title="Tensors that are not contiguous work in float64"
+)
 def test_lookup_gradient_float64(student, draw):
     ids = repeating_ids(draw, 5, B).T
     upstream = draw.normal(D, 5, B, dtype=torch.float64).permute(2, 1, 0)
@@ -710,7 +770,7 @@ def test_lookup_gradient_float64(student, draw):
 @check(
     "lookup-gradient",
     share=1,
-    title="Written by you; the arguments left as they were",
+    title="Written by you, and the arguments do not change",
     form=True,
     bans=("lookup_gradient", AUTOGRAD),
 )
@@ -718,7 +778,7 @@ def test_lookup_gradient_leaves_inputs(student, draw):
     ids, upstream = repeating_ids(draw, B, 5), draw.normal(B, 5, D)
     function = student.lookup_gradient
     function(ids, upstream, V)
-    words = "autograd's work"
+    words = "a gradient from autograd"
     with blame(words, lambda: function(ids, upstream, V)), gradients_off(student):
         function(ids, upstream, V)
     got = expect_no_traces(student, function, ids, upstream, V, still=True)
@@ -735,9 +795,9 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
     if list(shapes.values()) != [(V, D)]:
         fail(
             Phrase(
-                "TokenEmbedding(vocab_size, d_model) should have one parameter, "
-                "the table of shape ({vocab_size}, {d_model}), but yours have the "
-                "shapes {shapes}.",
+                "TokenEmbedding(vocab_size, d_model) should have one parameter, the "
+                "table of shape ({vocab_size}, {d_model}), but your parameters have "
+                "the shapes {shapes}.",
                 V,
                 D,
                 list(shapes.values()),
@@ -762,18 +822,18 @@ def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]
         "the vectors times the square root of the number of tokens": lambda: (
             vectors * ids.size(-1) ** 0.5
         ),
-        "the vectors scaled to the length √d_model": lambda: (
+        "the vectors after scaling to length √d_model": lambda: (
             vectors / vectors.norm(dim=-1, keepdim=True) * root
         ),
-        "the vectors plus √d_model, not times": lambda: vectors + root,
-        "one vector for all words of a sentence": lambda: vectors.sum(-2) * root,
+        "the vectors plus √d_model instead of times √d_model": lambda: vectors + root,
+        "the same vector for all words of a sentence": lambda: vectors.sum(-2) * root,
     }
 
 
 @check(
     "token-embedding",
     share=1,
-    title="(b, t) numbers give (b, t, d) vectors",
+    title="Ids of shape (b, t) give vectors of shape (b, t, d)",
     form=True,
 )
 def test_layer_shape(student, draw):
@@ -782,7 +842,11 @@ def test_layer_shape(student, draw):
     expect_shape(got, (B, T, D), "The result")
 
 
-@check("token-embedding", share=3, title="Looked up, and times √d_model")
+@check(
+    "token-embedding",
+    share=3,
+    title="The vectors are looked up and multiplied by √d_model",
+)
 def test_layer_values(student, draw):
     layer, table = layer_with_table(student, draw)
     ids = every_kind_of_id(draw, B, 5)
@@ -799,8 +863,9 @@ def test_layer_gradients(student, draw):
     (got,) = run.parameters.values()
     if got is None:
         fail(
-            "No gradient reaches the table: .detach(), .data, torch.no_grad() or a "
-            "new tensor of its numbers cuts it off. The words could never be trained.",
+            "No gradient reaches the table, so training would never change the word "
+            "vectors. .detach(), .data, torch.no_grad() or a new tensor with the "
+            "table's numbers cuts off the gradient.",
             mistake="the gradient is cut off",
         )
     right = reference.lookup_gradient(ids, upstream.double(), V)
@@ -819,7 +884,11 @@ def test_layer_gradients(student, draw):
     expect_close(got, want, "The table's gradient", mistakes, tolerance=1e-4)
 
 
-@check("token-embedding", share=1, title="float64, twice the same, the table unchanged")
+@check(
+    "token-embedding",
+    share=1,
+    title="float64 works, a second call gives the same, and the table does not change",
+)
 def test_layer_leaves_its_table(student, draw):
     layer, table = layer_with_table(student, draw, torch.float64)
     ids = every_kind_of_id(draw, 1, T)
@@ -828,9 +897,9 @@ def test_layer_leaves_its_table(student, draw):
     (name,) = layer.parameters_by_name()
     if not torch.equal(layer.state_dict()[name], table):
         fail(
-            "Calling the layer changed its table: the next call looks up other "
-            "numbers. Scale what you return, not the table.",
-            mistake="the table is changed by the call",
+            "A call changed the layer's table, so the next call returns different "
+            "vectors. Scale the result of the look-up, not the table.",
+            mistake="a call that changes the table",
         )
     want = table[ids] * D**0.5
     expect_close(second, want, "The result of a second call")
@@ -847,7 +916,7 @@ def test_layer_again(student, draw):
     expect_same_device(student, layer, *calls[0], what=what)
     layer.eval()
     expect_each_call_anew(
-        student, layer, calls, right, Phrase("in evaluation {what}", what)
+        student, layer, calls, right, Phrase("in evaluation mode, {what}", what)
     )
     expect_table_read_anew(student, layer, calls[0][0], right)
     expect_other_width(student, draw)
@@ -858,7 +927,7 @@ def expect_table_read_anew(student, layer, ids: Tensor, right: Callable) -> None
     old = right(ids)
     (name,) = layer.parameters_by_name()
     layer.load_state_dict({name: 3 * layer.state_dict()[name]}, strict=False)
-    what = "After other numbers have come into the table, the result"
+    what = "After the numbers in the table have changed, the result"
     expect_close(layer(ids), 3 * old, what, {KEPT_TABLE: old})
 
 
@@ -871,7 +940,7 @@ def expect_other_width(student, draw) -> None:
     ids = draw.ids(B, T, low=0, high=V)
     wide = table.double()[ids]
     named = {
-        "the vectors with the factor of a layer of a different width": wide * D**0.5,
+        "the vectors with the factor of a layer with a different width": wide * D**0.5,
         "the vectors without the factor √d_model": wide,
     }
     what = "The result of a second layer, with a different width,"
@@ -900,29 +969,28 @@ def test_tying_values(student, draw):
     tied, kept = projection.state_dict(), table.state_dict()
     if torch.equal(kept["weight"], old["weight"]):
         fail(
-            "The embedding has lost its matrix: the projection's stands in its place. "
-            "It should be the other way round.",
+            "The embedding now has the projection's matrix instead of its own. The "
+            "projection should get the embedding's matrix.",
             mistake="the projection's matrix in the embedding",
         )
     expect_close(kept["weight"], rows["weight"], "The embedding's matrix")
     mistakes = {
-        "the old one: nothing was tied": old["weight"],
-        "the embedding's matrix in another order (a view instead of itself)": (
-            rows["weight"].reshape(D, V).T
-        ),
+        "the old matrix: nothing was tied": old["weight"],
+        "the embedding's matrix in a different order (a view instead of the matrix "
+        "itself)": (rows["weight"].reshape(D, V).T),
     }
     expect_close(tied["weight"], rows["weight"], "The projection's matrix", mistakes)
     if "bias" not in tied:
-        fail("The projection has lost its bias.", mistake="the bias is gone")
+        fail("The projection has lost its bias.", mistake="the loss of the bias")
     expect_close(tied["bias"], old["bias"], "The projection's bias")
     bare = student.load("torch.nn.Linear")(D, V, bias=False)
-    with blame("code that counts on a bias"):
+    with blame("code that works only with a bias"):
         student.tie_weights(embedding, bare)
         got = bare.state_dict()["weight"]
         expect_close(got, rows["weight"], "The matrix of a projection without a bias")
 
 
-@check("tie-weights", share=2, title="Both ends are one parameter")
+@check("tie-weights", share=2, title="Embedding and projection have one parameter")
 def test_tying_makes_one_parameter(student, draw):
     embedding, table, projection, _ = two_layers(student, draw)
     student.tie_weights(embedding, projection)
@@ -932,23 +1000,28 @@ def test_tying_makes_one_parameter(student, draw):
         return
     if "1.weight" not in shapes:
         fail(
-            Phrase("Expected one matrix and one bias, found {shapes}.", sorted(shapes))
+            Phrase(
+                "The two layers should have one matrix and one bias, but their "
+                "parameters have the shapes {shapes}.",
+                sorted(shapes),
+            )
         )
     new = {"weight": draw.normal(V, D)}
     table.load_state_dict(new)
     if torch.equal(projection.state_dict()["weight"], new["weight"]):
         fail(
-            "The two matrices share their memory, but they are still two parameters: "
-            "an optimiser would move the same numbers twice.",
-            mistake="memory shared through .data, still two parameters",
+            "The two matrices share their memory, but they are still two parameters, "
+            "so an optimiser would update the same numbers twice.",
+            mistake="two parameters that share their memory through .data",
         )
     fail(
-        "The two matrices are still two parameters, each trained by itself.",
+        "The two matrices are still two parameters, and training changes each one "
+        "separately.",
         mistake="a copy, not one parameter",
     )
 
 
-@check("tie-weights", share=1, title="What moves one end moves the other")
+@check("tie-weights", share=1, title="A change of one matrix changes the other matrix")
 def test_tying_lasts(student, draw):
     embedding, table, projection, _ = two_layers(student, draw)
     student.tie_weights(embedding, projection)
@@ -957,13 +1030,13 @@ def test_tying_lasts(student, draw):
     moved = projection.state_dict()["weight"]
     if not torch.equal(moved, new["weight"]):
         fail(
-            "The embedding's matrix was changed, as training does, and the "
-            "projection's stayed behind.",
+            "We changed the embedding's matrix, as training does, but the "
+            "projection's matrix did not change.",
             mistake="a copy, not one parameter",
         )
 
 
-@check("tie-weights", share=1, title="The gradients of both ends add up")
+@check("tie-weights", share=1, title="The gradients of look-up and projection add up")
 def test_tying_gradients(student, draw):
     embedding, table, projection, (rows, _) = two_layers(student, draw)
     student.tie_weights(embedding, projection)
@@ -976,18 +1049,20 @@ def test_tying_gradients(student, draw):
     got = run.parameters.get("0.weight")
     if got is None:
         fail(
-            "No gradient reaches the shared matrix. Is it still a trained parameter?",
+            "No gradient reaches the shared matrix. It should still be a trainable "
+            "parameter.",
             mistake="the gradient is cut off",
         )
     mistakes = {
-        "that of the lookup alone: a copy, not one parameter": weight.grad,
-        "that of the projection alone": other.grad,
+        "the gradient of only the look-up: a copy, not one parameter": weight.grad,
+        "the gradient of only the projection": other.grad,
     }
     want = weight.grad + other.grad
     expect_close(got, want, "The matrix's gradient", mistakes, tolerance=1e-4)
     bias = run.parameters.get("1.bias")
     if bias is None:
         fail(
-            "No gradient reaches the projection's bias, which had one before.",
+            "No gradient reaches the projection's bias, although it did before "
+            "`tie_weights`.",
             mistake="a bias that is no longer trained",
         )

@@ -23,9 +23,9 @@ from autograder.phrases import Phrase
 
 B, T, D, LENGTH, MAX_LEN = 3, 5, 10, 7, 13
 MANY = 700  # rows: too many for a table of fixed size, or for bfloat16
-FIXED_LENGTH = "a table of a fixed length, whatever `max_len` says"
+FIXED_LENGTH = "a table with a fixed length that ignores `max_len`"
 BY_BATCH = "positions counted along the batch: `x.size(0)` is the number of sentences"
-UPWARDS = "a multiplication by 10000^(2i/d_model) where the formula divides"
+UPWARDS = "a multiplication by 10000^(2i/d_model) instead of a division"
 Mistakes = dict[str, Callable[[], Tensor]]
 
 
@@ -53,23 +53,23 @@ def wrong_rates(d_model: int) -> dict[str, Tensor]:
     halves = torch.arange(d_model // 2, dtype=torch.float64)
     exponents = 2 * halves / d_model
     return {
-        "the exponent 2·(2i)/d_model: `arange(0, d_model, 2)` is 2i already": rates_of(
+        "the exponent 2·(2i)/d_model: `arange(0, d_model, 2)` is already 2i": rates_of(
             d_model, factor=2
         ),
         "the exponent i/d_model: `arange(d_model // 2)` is i, not 2i": rates_of(
             d_model, factor=0.5
         ),
-        "the base 1000 in place of 10000": rates_of(d_model, base=1000),
+        "the base 1000 instead of 10000": rates_of(d_model, base=1000),
         UPWARDS: 1 / rates_of(d_model),
-        "log10 in place of the natural logarithm": torch.exp(-exponents * 4),
-        "angles in turns: a factor 2π that the formula does not have": (
+        "log10 instead of the natural logarithm": torch.exp(-exponents * 4),
+        "angles with a factor 2π that is not in the formula": (
             2 * math.pi * rates_of(d_model)
         ),
-        "one rate for all pairs": torch.ones(d_model // 2, dtype=torch.float64),
+        "the same rate for all pairs": torch.ones(d_model // 2, dtype=torch.float64),
         "the exponent 2i/(d_model - 2), so that the last rate is 1/10000": (
             10000.0 ** (-2 * halves / max(d_model - 2, 1))
         ),
-        "2i/d_model alone, without the power of 10000": exponents,
+        "only 2i/d_model, without the power of 10000": exponents,
     }
 
 
@@ -87,22 +87,23 @@ def encoding_mistakes(length: int, d_model: int) -> Mistakes:
         "the result with sine and cosine swapped": lambda: waves(
             angles, torch.cos, torch.sin
         ),
-        "sines everywhere": lambda: waves(angles, torch.sin, torch.sin),
-        "cosines everywhere": lambda: waves(angles, torch.cos, torch.cos),
-        "all sines first and all cosines behind; they should alternate": lambda: (
-            torch.cat([angles.sin(), angles.cos()], dim=-1)
+        "sines in all columns": lambda: waves(angles, torch.sin, torch.sin),
+        "cosines in all columns": lambda: waves(angles, torch.cos, torch.cos),
+        "all sines before all cosines; they should alternate": lambda: torch.cat(
+            [angles.sin(), angles.cos()], dim=-1
         ),
-        "a rate of its own for each column; a pair shares one": lambda: torch.where(
-            columns % 2 == 0, each.sin(), each.cos()
-        ),
+        "a different rate for each column; the two columns of a pair should have the "
+        "same rate": lambda: torch.where(columns % 2 == 0, each.sin(), each.cos()),
         "the positions counted from 1, not from 0": lambda: encoding(length, rates, 1),
         "the positions divided by the length": lambda: waves(angles / length),
-        "the positions in degrees": lambda: waves(torch.deg2rad(angles)),
+        "the positions in degrees instead of radians": lambda: waves(
+            torch.deg2rad(angles)
+        ),
         "the transposed table": lambda: waves(angles).T,
         "the angles, without sine and cosine": lambda: waves(
             angles, lambda x: x, lambda x: x
         ),
-        "positions from the last to the first": lambda: waves(angles).flip(0),
+        "the positions in reverse order": lambda: waves(angles).flip(0),
         ZEROS: lambda: torch.zeros(length, d_model),
     }
 
@@ -114,7 +115,11 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
         first, faster = table[:2].double(), encoding(2, 1 / rates_of(d_model))
         if first.shape == faster.shape and torch.allclose(first, faster, atol=0.02):
             fail(
-                Phrase("The table is not right: it equals {mistake}.", UPWARDS), UPWARDS
+                Phrase(
+                    "The table is not right: it equals the result of {mistake}.",
+                    UPWARDS,
+                ),
+                UPWARDS,
             )
     want = encoding(length, rates_of(d_model))
     if isinstance(table, Tensor) and table.dim() == 2 and len(table) > length:
@@ -122,8 +127,8 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
         if first.shape == want.shape and torch.allclose(first, want, atol=tolerance):
             fail(
                 Phrase(
-                    "The table should have {length} rows, but it has {count}; the "
-                    "first {length} are right.",
+                    "The table should have {length} rows, but it has {count}. The "
+                    "first {length} rows are right.",
                     length,
                     len(table),
                 ),
@@ -136,14 +141,19 @@ def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> N
 # --- sinusoidal_encoding ----------------------------------------------------------
 
 
-@check("sinusoidal-encoding", share=1, title="(length, d_model), in float32", form=True)
+@check(
+    "sinusoidal-encoding",
+    share=1,
+    title="The table has the shape (length, d_model) in float32",
+    form=True,
+)
 def test_encoding_shape(student, draw):
     table = student.sinusoidal_encoding(LENGTH, D)
     if isinstance(table, Tensor) and table.shape == (D, LENGTH):
         fail(
             Phrase(
-                "The table should have one row for each position, ({length}, "
-                "{d_model}), but it is transposed.",
+                "The table should have one row for each position and the shape "
+                "({length}, {d_model}), but it is transposed.",
                 LENGTH,
                 D,
             ),
@@ -153,8 +163,8 @@ def test_encoding_shape(student, draw):
     if table.dtype != torch.float32:
         fail(
             Phrase(
-                "The table should be float32, but it is {dtype}: added to a "
-                "model's float32 vectors it would change their dtype.",
+                "The table should be float32, but it is {dtype}. If a model adds it "
+                "to float32 vectors, their dtype changes.",
                 table.dtype,
             ),
             mistake="a table that is not float32",
@@ -167,7 +177,9 @@ def test_encoding_values(student, draw):
     expect_table(student.sinusoidal_encoding(length, d_model), length, d_model)
 
 
-@check("sinusoidal-encoding", share=1, title="Position 0: alternating zeros and ones")
+@check(
+    "sinusoidal-encoding", share=1, title="Position 0 has alternating zeros and ones"
+)
 def test_encoding_of_the_first_position(student, draw):
     for d_model in (2, D):
         table = student.sinusoidal_encoding(1, d_model)
@@ -176,18 +188,26 @@ def test_encoding_of_the_first_position(student, draw):
         expect_close(table, want, "The first row", mistakes=mistakes)
 
 
-@check("sinusoidal-encoding", share=1, title="Many positions, many columns")
+@check(
+    "sinusoidal-encoding",
+    share=1,
+    title="Tables with many positions or many columns are right",
+)
 def test_encoding_of_many_positions(student, draw):
     length = draw.integer(60, 100)
     expect_table(student.sinusoidal_encoding(length, D), length, D, 1e-4)
     for length, d_model in ((3 * MANY, 6), (9, 128)):
-        with blame("code that works for small tables only"):
+        with blame("code that works only for small tables"):
             table = student.sinusoidal_encoding(length, d_model)
             # float32 represents an angle of 2,000 to about 1e-4.
             expect_table(table, length, d_model, 1e-3)
 
 
-@check("sinusoidal-encoding", share=1, title="Each table by itself; nothing changed")
+@check(
+    "sinusoidal-encoding",
+    share=1,
+    title="Calls are independent and change nothing else",
+)
 def test_encoding_again(student, draw):
     function, calls = student.sinusoidal_encoding, [(8, D), (5, D), (8, D - 2), (8, D)]
     for length, d_model in calls:
@@ -195,7 +215,9 @@ def test_encoding_again(student, draw):
     student.load("builtins.eval")("lambda f, *args: f(*args).fill_(0.5)")(
         function, 8, D
     )
-    with blame("one table for all calls: who writes into it changes all"):
+    with blame(
+        "one table for all calls, so that a change of one result changes all results"
+    ):
         expect_table(function(8, D), 8, D)
     expect_no_traces(student, function, 8, D, still=True)
 
@@ -222,28 +244,28 @@ def matrix_mistakes(k: int, d_model: int) -> Mistakes:
     }
     both = torch.stack([torch.cos(k * rates), torch.sin(k * rates)], dim=-1)
     return mistakes | {
-        "the matrix that moves back by k: its minus sign stands in the other place": (
+        "the matrix that moves back by k: its minus sign is in the wrong place": (
             lambda: matrix_of(k, rates, sign=-1)
         ),
         "the matrix for sines in the first half and cosines in the second": lambda: (
             torch.cat([torch.cat([cos, sin], 1), torch.cat([-sin, cos], 1)])
         ),
-        "the matrix that moves by 1, whatever k is": lambda: matrix_of(1, rates),
+        "the matrix that always moves by 1 and ignores k": lambda: matrix_of(1, rates),
         "a matrix with sine and cosine swapped": lambda: (
             matrix_of(k, rates) @ matrix_of(1, torch.full_like(rates, -math.pi / 2))
         ),
-        "blocks without a minus sign, which stretch and do not turn": lambda: (
+        "blocks without a minus sign, which do not rotate": lambda: (
             matrix_of(k, rates).abs() * _sines_positive(k, rates)
         ),
         "only the cosines on the diagonal": lambda: (
             torch.cos(k * rates).repeat_interleave(2).diag()
         ),
-        "the angles in place of their sines": lambda: matrix_of(
+        "the angles instead of their sines": lambda: matrix_of(
             k, rates, sine=lambda angles: angles
         ),
         "the identity": lambda: torch.eye(d_model),
         ZEROS: lambda: torch.zeros(d_model, d_model),
-        "the blocks in a row, not along the diagonal": lambda: both.flatten(),
+        "the blocks in one row instead of along the diagonal": lambda: both.flatten(),
     }
 
 
@@ -280,7 +302,9 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
     if d_model > 2 and same_shape and torch.allclose(got.double(), faster, atol=0.05):
         # In float32, the sines of angles of several thousand are not exact.
         fail(
-            Phrase("The matrix is not right: it equals that of {mistake}.", UPWARDS),
+            Phrase(
+                "The matrix is not right: it equals the matrix of {mistake}.", UPWARDS
+            ),
             UPWARDS,
         )
     expect_close(got, want, "The matrix", mistakes=mistakes, tolerance=tolerance)
@@ -291,7 +315,12 @@ def offset_of(draw) -> int:
     return draw.choice([2, 3, 4, 5, 7, 8, 9])
 
 
-@check("offset-matrix", share=1, title="(d_model, d_model)", form=True)
+@check(
+    "offset-matrix",
+    share=1,
+    title="The matrix has the shape (d_model, d_model)",
+    form=True,
+)
 def test_matrix_shape(student, draw):
     expect_shape(student.offset_matrix(1, D), (D, D), "The matrix")
 
@@ -312,14 +341,14 @@ def test_matrix_moves_positions(student, draw):
     moved, want = table[:10] @ got.double().T, table[k : k + 10]
     right = matrix_of(k, rates_of(D))
     mistakes = {
-        "PE[p - k]: it moves back": lambda: table[:10] @ right,
-        "PE[p + 1], whatever k is": table[1:11],
-        "PE[p]: it moves nothing": table[:10],
+        "PE[p - k]: the matrix moves back": lambda: table[:10] @ right,
+        "PE[p + 1] for every k": table[1:11],
+        "PE[p]: the matrix moves nothing": table[:10],
     }
     expect_close(moved, want, "M @ PE[p]", mistakes=mistakes)
 
 
-@check("offset-matrix", share=1, title="k = 0 stays, k < 0 goes back")
+@check("offset-matrix", share=1, title="k = 0 gives the identity, and k < 0 moves back")
 def test_matrix_of_other_offsets(student, draw):
     zero = student.offset_matrix(0, D)
     expect_close(zero, torch.eye(D), "The matrix for k = 0")
@@ -328,21 +357,25 @@ def test_matrix_of_other_offsets(student, draw):
     def ordinary() -> None:
         expect_close(student.offset_matrix(-k, D), matrix_of(-k, rates_of(D)), "")
 
-    with blame("code that works for k above 0 only", ordinary):
+    with blame("code that works only for k above 0", ordinary):
         got = student.offset_matrix(k, D)
         mistakes = matrix_mistakes(k, D)
         del mistakes["the identity"]  # here `blame` names the cause
         expect_close(got, matrix_of(k, rates_of(D)), "The matrix", mistakes=mistakes)
 
 
-@check("offset-matrix", share=1, title="Only one pair: d_model = 2; large offsets")
+@check(
+    "offset-matrix",
+    share=1,
+    title="The matrix is right for d_model = 2 and for large offsets",
+)
 def test_matrix_of_one_pair(student, draw):
     k = draw.integer(100, 200)
     for d_model in (2, D, 64):
         expect_matrix(student.offset_matrix(k, d_model), k, d_model, 1e-4)
 
 
-@check("offset-matrix", share=1, title="Each matrix by itself; nothing changed")
+@check("offset-matrix", share=1, title="Calls are independent and change nothing else")
 def test_matrix_again(student, draw):
     function, k = student.offset_matrix, offset_of(draw)
     calls = [(k, D + 4), (k + 1, D + 4), (k, D + 6)]
@@ -366,11 +399,13 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
     right = x + table[start : start + t]
     root = d**0.5
     return {
-        "the words alone: no position is added": lambda: x,
-        "the positions alone: they are not added to the words": lambda: table[
+        "only the words: no position is added": lambda: x,
+        "only the positions: they are not added to the words": lambda: table[
             start : start + t
         ].expand_as(x),
-        "the words times the positions, not plus": lambda: x * table[start : start + t],
+        "the product of words and positions instead of their sum": lambda: (
+            x * table[start : start + t]
+        ),
         "the words minus the positions": lambda: x - table[start : start + t],
         "the sum times √d_model: only the words should be scaled, before this layer": (
             lambda: right * root
@@ -380,7 +415,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
         ),
         **row_mistakes(x, table, start),
         "the sum divided by 2": lambda: right / 2,
-        "sines in place of the learned rows": lambda: (
+        "sines instead of the learned rows": lambda: (
             x + encoding(len(table), rates_of(d))[start : start + t]
         ),
         ZEROS: lambda: torch.zeros_like(x),
@@ -396,17 +431,17 @@ def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
     return {
         BY_BATCH: lambda: x + table[start : start + b, None],
         "positions counted from 1": lambda: x + table[start + 1 : start + 1 + t],
-        "the positions from 0 on, whatever `start` is": lambda: x + table[:t],
-        "one position for all words": lambda: x + table[start],
+        "positions that begin at 0 instead of `start`": lambda: x + table[:t],
+        "the same position for all words": lambda: x + table[start],
         "the position of the last word for all words": lambda: x + table[start + t - 1],
         "the last rows of the table": lambda: x + table[-t:],
-        "the positions from the last word to the first": lambda: (
+        "the positions of the words in reverse order": lambda: (
             x + table[start : start + t].flip(0)
         ),
-        "the positions of all earlier words added up": lambda: (
+        "the sum of the positions of all earlier words": lambda: (
             x + table[start : start + t].cumsum(0)
         ),
-        "the words with the mean of their positions": lambda: (
+        "the words plus the mean of their positions": lambda: (
             x + table[start : start + t].mean(0)
         ),
     }
@@ -516,8 +551,9 @@ def expect_pure(student, draw, layer, table: Tensor) -> None:
     second = layer(x)
     if isinstance(second, Tensor) and not torch.equal(first, second):
         fail(
-            "Two calls with the same words give different results. Dropout is the "
-            "task of the layer above, which adds it to the sum.",
+            "Two calls with the same words give different results. If you apply "
+            "dropout here, remove it: the layer that calls this one applies dropout "
+            "to the sum.",
             mistake="the result is random",
         )
     expect_no_seed(student, layer, x)
@@ -534,9 +570,10 @@ def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> 
     if isinstance(got, Tensor) and got.dtype != dtype:
         fail(
             Phrase(
-                "After layer.to(torch.{move}) the result is still {dtype}: the "
-                "table stayed behind. It would stay on the CPU too. "
-                "register_buffer takes it along.",
+                "After layer.to(torch.{move}), the result is still {dtype}, because "
+                "the table did not move with the layer. The table would also stay on "
+                "the CPU if the layer moved to a GPU. Store the table with "
+                "register_buffer.",
                 move,
                 got.dtype,
             ),
@@ -575,14 +612,18 @@ def sines(student, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
 @check(
     "sinusoidal-positional-encoding",
     share=1,
-    title="(b, t, d) stays (b, t, d)",
+    title="The result has the shape of the words, (b, t, d)",
     form=True,
 )
 def test_sines_shape(student, draw):
     expect_shape_kept(draw, *sines(student))
 
 
-@check("sinusoidal-positional-encoding", share=2, title="Row 0, 1, … is added")
+@check(
+    "sinusoidal-positional-encoding",
+    share=2,
+    title="The layer adds the rows 0, 1, … to the words",
+)
 def test_sines_values(student, draw):
     layer, table = sines(student)
     expect_sum(layer, draw.normal(B, T, D), table)
@@ -591,14 +632,18 @@ def test_sines_values(student, draw):
 @check(
     "sinusoidal-positional-encoding",
     share=1,
-    title="As many rows as words, in each call",
+    title="Each call adds as many rows as there are words",
 )
 def test_sines_any_batch(student, draw):
     expect_any_batch(student, draw, *sines(student))
     expect_every_layer(student, draw, partial(sines, student))
 
 
-@check("sinusoidal-positional-encoding", share=1, title="With `start`, from row start")
+@check(
+    "sinusoidal-positional-encoding",
+    share=1,
+    title="With `start`, the layer adds the rows from `start` on",
+)
 def test_sines_start(student, draw):
     expect_start(draw, *sines(student))
     with blame(FIXED_LENGTH):
@@ -608,13 +653,18 @@ def test_sines_start(student, draw):
         expect_close(layer(x, MANY - T), want, "The result", tolerance=1e-3)
 
 
-@check("sinusoidal-positional-encoding", share=1, title="Nothing is trained", form=True)
+@check(
+    "sinusoidal-positional-encoding",
+    share=1,
+    title="The layer has no trainable parameters",
+    form=True,
+)
 def test_sines_are_not_trained(student, draw):
     layer, table = sines(student)
     if layer.parameters_by_name():
         fail(
             "The table is a parameter, so an optimiser would train it. Sines and "
-            "cosines should stay what they are: use register_buffer.",
+            "cosines should stay fixed: use register_buffer.",
             mistake="a trainable table",
         )
     x, upstream = draw.normal(B, T, D), draw.normal(B, T, D)
@@ -640,7 +690,7 @@ def test_sines_move(student, draw):
 @check(
     "sinusoidal-positional-encoding",
     share=1,
-    title="Words unchanged, no randomness",
+    title="The words do not change, and the result is not random",
     form=True,
 )
 def test_sines_are_pure(student, draw):
@@ -658,8 +708,8 @@ def learned(student, draw, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
         fail(
             Phrase(
                 "LearnedPositionalEncoding(d_model, max_len) should have one "
-                "parameter of shape ({max_len}, {d_model}), but yours have the "
-                "shapes {shapes}.",
+                "parameter of shape ({max_len}, {d_model}), but your parameters have "
+                "the shapes {shapes}.",
                 max_len,
                 d_model,
                 list(shapes.values()),
@@ -673,14 +723,18 @@ def learned(student, draw, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
 @check(
     "learned-positional-encoding",
     share=1,
-    title="(b, t, d) stays (b, t, d)",
+    title="The result has the shape of the words, (b, t, d)",
     form=True,
 )
 def test_learned_shape(student, draw):
     expect_shape_kept(draw, *learned(student, draw))
 
 
-@check("learned-positional-encoding", share=2, title="Row 0, 1, … is added")
+@check(
+    "learned-positional-encoding",
+    share=2,
+    title="The layer adds the rows 0, 1, … to the words",
+)
 def test_learned_values(student, draw):
     layer, table = learned(student, draw)
     expect_sum(layer, draw.normal(B, T, D), table)
@@ -689,7 +743,7 @@ def test_learned_values(student, draw):
 @check(
     "learned-positional-encoding",
     share=1,
-    title="As many rows as words, in each call",
+    title="Each call adds as many rows as there are words",
 )
 def test_learned_any_batch(student, draw):
     layer, table = learned(student, draw)
@@ -699,10 +753,14 @@ def test_learned_any_batch(student, draw):
     expect_every_layer(student, draw, partial(learned, student, draw))
 
 
-@check("learned-positional-encoding", share=1, title="With `start`, from row start")
+@check(
+    "learned-positional-encoding",
+    share=1,
+    title="With `start`, the layer adds the rows from `start` on",
+)
 def test_learned_start(student, draw):
     expect_start(draw, *learned(student, draw))
-    with blame("code that works for short tables only"):
+    with blame("code that works only for short tables"):
         expect_start(draw, *learned(student, draw, MANY))
 
 
@@ -736,12 +794,16 @@ def test_learned_gradients(student, draw):
     want[:T] = upstream.sum(dim=0)
     cut = want.clone()
     cut[0] = 0
-    named = {"the gradient without that of row 0, as by `padding_idx=0`": cut}
+    named = {"the gradient with zeros for row 0, as with `padding_idx=0`": cut}
     expect_close(got, want, "The table's gradient", named, tolerance=1e-4)
     expect_close(run.inputs[0], upstream, "The gradient of the words")
 
 
-@check("learned-positional-encoding", share=1, title="float64, unchanged, not random")
+@check(
+    "learned-positional-encoding",
+    share=1,
+    title="float64 works, the words do not change, and nothing is random",
+)
 def test_learned_is_pure(student, draw):
     layer, table = learned(student, draw)
     expect_pure(student, draw, layer, table)

@@ -37,11 +37,17 @@ from transformer.analysis.attention import softmax_entropy
 
 B, H, T, S, D_K, D_V = 3, 2, 6, 4, 7, 5  # no size is in the visible checks
 MANY = 50  # enough queries to measure a share of the weights
-OVERFLOWS = "an exponential that overflows; `softmax` subtracts the largest first"
-OF_ALL = "the largest of all scores subtracted, where each row needs its own"
+OVERFLOWS = (
+    "an exponential that overflows; `softmax` avoids this because it subtracts the "
+    "largest score first"
+)
+OF_ALL = (
+    "a subtraction of the largest of all scores, although each row needs its own "
+    "largest score"
+)
 ONE_AXIS_IN_FRONT = (
-    "`transpose(1, 2)`, which swaps the last two axes only where one axis stands in "
-    "front; `transpose(-2, -1)` always does"
+    "`transpose(1, 2)`, which swaps the last two axes only if a tensor has three "
+    "axes; `transpose(-2, -1)` always swaps them"
 )
 BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
@@ -49,7 +55,7 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 
-OUTPUT_AND_WEIGHTS = "two things, the output and the weights"
+OUTPUT_AND_WEIGHTS = "two tensors, the output and the weights"
 
 
 def scores_of(query: Tensor, key: Tensor) -> Tensor:
@@ -73,18 +79,20 @@ def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]
         "the result without the division by √d_k": lambda: products,
         "the result with a division by d_k instead of √d_k": lambda: products / d_k,
         "the result with a multiplication by √d_k": lambda: products * d_k**0.5,
-        "the result with √(number of keys) in place of √d_k": lambda: products / s**0.5,
-        "the result with √d_model in place of √d_k": lambda: (
+        "the result with a division by √(number of keys) instead of √d_k": lambda: (
+            products / s**0.5
+        ),
+        "the result with a division by √d_model instead of √d_k": lambda: (
             products / (heads * d_k) ** 0.5
         ),
-        "the result with √6, for the visible check's width alone": lambda: (
-            products / 6**0.5
+        "the result with √6, which is right only for the width in the visible check": (
+            lambda: products / 6**0.5
         ),
-        "the result when `view` or `reshape` stands where the keys are transposed": (
+        "the result with `view` or `reshape` instead of a transpose of the keys": (
             lambda: q @ as_if_transposed / d_k**0.5
         ),
-        "the scores of keys against queries, transposed": lambda: (
-            k @ q.transpose(-2, -1) / d_k**0.5
+        "the transposed scores: keys times queries instead of queries times keys": (
+            lambda: k @ q.transpose(-2, -1) / d_k**0.5
         ),
     }
 
@@ -113,9 +121,8 @@ def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
     """Name the mistake in a mask."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
-        "the result of an inverted mask (True means: may attend)": lambda: weights_of(
-            x, hidden
-        ),
+        "the result of an inverted mask (True means that the query may attend to the "
+        "key)": lambda: weights_of(x, hidden),
         "the result of masking after the softmax without dividing by the new sum": (
             lambda: x.softmax(dim=-1).masked_fill(hidden, 0)
         ),
@@ -179,7 +186,7 @@ def expect_no_nan(actual: Any, what: str) -> None:
                 "the softmax of a row of -inf divides 0 by 0. It should be 0.",
                 what,
             ),
-            mistake="NaN where a query may attend to nothing",
+            mistake="NaN for a query that may not attend to any key",
         )
 
 
@@ -187,9 +194,9 @@ def expect_gradient_without_nan(run: Any, count: int) -> None:
     """Fail if a query that may attend to nothing has a gradient with NaN."""
     if any(x is not None and x.isnan().any() for x in run.inputs[:count]):
         fail(
-            "With a query that may attend to nothing, the gradient holds NaN: "
-            "repairing the weights afterwards does not repair the gradient of a "
-            "softmax over nothing but -inf.",
+            "If a query may not attend to any key, the gradient contains NaN. "
+            "Replacing NaN in the weights afterwards does not remove NaN from the "
+            "gradient of a softmax over a row of -inf.",
             mistake="NaN in the gradient",
         )
 
@@ -283,7 +290,12 @@ def test_scores_device(student, draw):
     expect_same_device(student, student.attention_scores, q, k, what="the scores")
 
 
-@check("attention-scores", share=1, title="Other widths are an error", form=True)
+@check(
+    "attention-scores",
+    share=1,
+    title="Queries and keys of different widths are an error",
+    form=True,
+)
 def test_scores_of_other_widths(student, draw):
     q, k, _ = inputs(draw)
     widths = {"kind": "Exception", "what": "queries and keys of different widths"}
@@ -324,7 +336,11 @@ def test_softmax_without_mask(student, draw):
     expect_close(got, weights_of(scores), "the tensor of weights", mistakes=mistakes)
 
 
-@check("masked-softmax", share=3, title="With a mask, one for all: (1, 1, t, s)")
+@check(
+    "masked-softmax",
+    share=3,
+    title="With one mask for all sentences and heads: (1, 1, t, s)",
+)
 def test_softmax_with_shared_mask(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw_mask(draw, 1, 1, T, S)
     got = student.masked_softmax(scores, mask)
@@ -334,7 +350,11 @@ def test_softmax_with_shared_mask(student, draw):
     )
 
 
-@check("masked-softmax", share=2, title="Masks for all, each sentence and each head")
+@check(
+    "masked-softmax",
+    share=2,
+    title="One mask for all, for each sentence or for each head",
+)
 def test_softmax_with_every_mask(student, draw):
     scores = draw.normal(B, H, T, S)
     expect_every_mask(
@@ -346,7 +366,9 @@ def test_softmax_with_every_mask(student, draw):
     )
 
 
-@check("masked-softmax", share=2, title="A query that may attend to nothing: zeros")
+@check(
+    "masked-softmax", share=2, title="Zeros for a query that may not attend to any key"
+)
 def test_softmax_of_nothing(student, draw):
     scores = draw.normal(B, H, T, S)
     mask = close_rows(draw_mask(draw, B, 1, T, S), 2)
@@ -356,11 +378,13 @@ def test_softmax_of_nothing(student, draw):
     right = weights_of(scores, mask)
     uniform = right.clone()
     uniform[-1, :, :2] = 1 / S
-    mistakes = {"uniform weights where a query may attend to nothing": uniform}
+    mistakes = {"uniform weights for a query that may not attend to any key": uniform}
     expect_close(weights, right, "the tensor of weights", mistakes)
 
 
-@check("masked-softmax", share=1, title="No NaN in the gradient, not even then")
+@check(
+    "masked-softmax", share=1, title="No NaN in the gradient of a query without keys"
+)
 def test_softmax_gradients(student, draw):
     scores = draw.normal(B, H, T, S)
     mask = close_rows(draw_mask(draw, B, 1, T, S), 2)
@@ -372,7 +396,7 @@ def test_softmax_gradients(student, draw):
     )
 
 
-@check("masked-softmax", share=1, title="Scores of any size, far above 0 or far below")
+@check("masked-softmax", share=1, title="Scores far above or far below 0")
 def test_softmax_of_large_scores(student, draw):
     scores, mask = draw.normal(B, H, T, S), draw_mask(draw, 1, 1, T, S)
 
@@ -387,11 +411,16 @@ def test_softmax_of_large_scores(student, draw):
             scores - 1e6,
             "masked scores that are not low enough when other scores are very low",
         ),
-        ("of rows that lie far apart", rows_far_apart(draw, B, H, T, S), OF_ALL),
+        (
+            "in rows with very different values",
+            rows_far_apart(draw, B, H, T, S),
+            OF_ALL,
+        ),
         (
             "that are highest where they are masked",
             scores + 30 * ~mask,
-            "a small number added to the sum, or masked scores that are not low enough",
+            "a small number that is added to the sum, or masked scores that are not "
+            "low enough",
         ),
     ):
         with blame(words, ordinary):
@@ -459,7 +488,11 @@ def test_attention_shapes(student, draw):
     expect_shape(weights, (B, H, T, S), "the tensor of weights")
 
 
-@check("scaled-dot-product-attention", share=2, title="Right output without a mask")
+@check(
+    "scaled-dot-product-attention",
+    share=2,
+    title="Output has the right values without a mask",
+)
 def test_attention_output(student, draw):
     q, k, v = inputs(draw)
     output, _ = attend(student, q, k, v)
@@ -467,7 +500,11 @@ def test_attention_output(student, draw):
     expect_close(output, want, "the output", mistakes=attention_mistakes(q, k, v, None))
 
 
-@check("scaled-dot-product-attention", share=3, title="Right output with a mask")
+@check(
+    "scaled-dot-product-attention",
+    share=3,
+    title="Output has the right values with a mask",
+)
 def test_attention_output_with_mask(student, draw):
     q, k, v = inputs(draw)
     mask = draw.mask(B, 1, T, S)
@@ -476,7 +513,11 @@ def test_attention_output_with_mask(student, draw):
     expect_close(output, want, "the output", mistakes=attention_mistakes(q, k, v, mask))
 
 
-@check("scaled-dot-product-attention", share=1, title="Right weights with a mask")
+@check(
+    "scaled-dot-product-attention",
+    share=1,
+    title="Weights have the right values with a mask",
+)
 def test_attention_weights(student, draw):
     q, k, v = inputs(draw)
     mask = draw.mask(B, 1, T, S)
@@ -504,7 +545,11 @@ def test_attention_with_every_mask(student, draw):
     )
 
 
-@check("scaled-dot-product-attention", share=1, title="No key to attend to: zeros")
+@check(
+    "scaled-dot-product-attention",
+    share=1,
+    title="Zeros for a query without a key to attend to",
+)
 def test_attention_to_nothing(student, draw):
     q, k, v = inputs(draw)
     mask = close_rows(draw.mask(B, 1, T, S), 2)
@@ -515,14 +560,16 @@ def test_attention_to_nothing(student, draw):
     uniform = right.clone()
     uniform[-1, :, :2] = 1 / S
     mistakes = {
-        "the result of uniform weights where a query may attend to nothing": (
+        "the result of uniform weights for a query that may not attend to any key": (
             uniform @ v.double()
         )
     }
     expect_close(output, right @ v.double(), "the output", mistakes)
 
 
-@check("scaled-dot-product-attention", share=2, title="Dropout acts on the weights")
+@check(
+    "scaled-dot-product-attention", share=2, title="Dropout is applied to the weights"
+)
 def test_attention_dropout(student, draw):
     q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, S, D_K)
     identity = weights_seen_through(S, B, H)
@@ -541,9 +588,10 @@ def test_attention_dropout(student, draw):
     used, _ = expect_parts(quiet(q, k, identity, None, 0.7), 2, OUTPUT_AND_WEIGHTS)
     if bool((used != 0).all()):
         fail(
-            "Inside torch.no_grad() `dropout` changed nothing. Whether gradients are "
-            "kept does not say whether a model trains; here the argument says it.",
-            mistake="dropout only where gradients are kept",
+            "Inside `torch.no_grad()`, `dropout` changed nothing. Apply dropout "
+            "whenever the argument `dropout` is above 0, whether or not PyTorch "
+            "records gradients.",
+            mistake="dropout only when PyTorch records gradients",
         )
 
 
@@ -552,9 +600,9 @@ def expect_not_of_values(used: Tensor) -> None:
     kept = used != 0
     if not kept.all() and kept.equal(kept[..., :1, :].expand_as(kept)):
         fail(
-            "dropout should drop single weights, but where it drops one, it drops the "
-            "same key's weight for every query: it acts on the values",
-            mistake="dropout of the values",
+            "Dropout should drop individual weights, but your code drops a key's "
+            "weights for all queries together: it applies dropout to the values.",
+            mistake="dropout on the values",
         )
 
 
@@ -564,9 +612,9 @@ def expect_not_of_output(student, q: Tensor, k: Tensor) -> None:
     sums, _ = attend(student, q, k, ones, None, 0.2)
     if all(min(abs(x), abs(x - 1.25)) < 1e-4 for x in sums.flatten().tolist()):
         fail(
-            "dropout should drop individual weights before the values are averaged, "
-            "but it drops numbers of the output",
-            mistake="dropout of the output",
+            "Dropout should drop individual weights before they multiply the values, "
+            "but your code drops numbers of the output.",
+            mistake="dropout on the output",
         )
 
 
@@ -673,7 +721,7 @@ def test_attention_device(student, draw):
 @check(
     "scaled-dot-product-attention",
     share=1,
-    title="Other widths are an error",
+    title="Queries and keys of different widths are an error",
     form=True,
 )
 def test_attention_of_other_widths(student, draw):
@@ -713,7 +761,9 @@ def test_entropy_values(student, draw):
             -(unsoftened * unsoftened.log()).sum(dim=-1)
         ),
         "one number for all rows together": right.sum,
-        "the sum of the log-weights, not weighted": lambda: -weights.log().sum(-1),
+        "the sum of the log-weights without the weights as factors": lambda: (
+            -weights.log().sum(-1)
+        ),
     }
     expect_close(
         student.softmax_entropy(scores), right, "the entropy", mistakes=mistakes
@@ -728,8 +778,8 @@ def test_entropy_of_masked_keys(student, draw):
     expect_shape(got, (T,), "the entropy")
     if got.isnan().any():
         fail(
-            "the entropy is NaN where a score is -inf: 0 · ln 0 counts as 0, but "
-            "floating point says NaN",
+            "The entropy is NaN for a row with a score of -inf. A weight of 0 should "
+            "add 0, but 0 · ln 0 is NaN in floating point.",
             mistake="NaN for a weight of 0",
         )
     want = softmax_entropy(scores.double())
@@ -753,7 +803,7 @@ def test_entropy_of_large_scores(student, draw):
         want = softmax_entropy(scores.double())
         with blame(words, ordinary):
             got = student.softmax_entropy(scores)
-            expect_close(got, want, "entropy of scores near 1000", tolerance=1e-3)
+            expect_close(got, want, "the entropy of large scores", tolerance=1e-3)
 
 
 @check("softmax-entropy", share=1, title="Any sizes, any axes in front, and float64")

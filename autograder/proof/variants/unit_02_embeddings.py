@@ -14,38 +14,38 @@ from transformer.data import SPECIAL_TOKENS
 
 build_vocabulary = answer("transformer.data.word_counts.build_vocabulary")
 build_vocabulary.wrong(
-    "alphabetical order",
+    "the words in alphabetical order",
     swap(
         "sorted(frequent, key=lambda word: (-counts[word], word))", "sorted(frequent)"
     ),
 )
 build_vocabulary.wrong(
-    "in the order in which they occur",
+    "the words in the order in which they occur",
     swap(
         "[*specials, *sorted(frequent, key=lambda word: (-counts[word], word))]",
         "list(specials) + frequent",
     ),
 )
 build_vocabulary.wrong(
-    "the rarest first",
+    "the rarest words first",
     swap("word: (-counts[word], word)", "w: (counts[w], w)"),
     names="the rarest words first",
 )
 build_vocabulary.wrong(
-    "most_common alone",
+    "only most_common",
     swap(
         "sorted(frequent, key=lambda word: (-counts[word], word))",
         "sorted(frequent, key=counts.get, reverse=True)",
     ),
-    names="as they happen to occur",
+    names="words in the order in which they occur",
 )
 build_vocabulary.wrong(
-    "sorted with reverse=True",
+    "a sort with reverse=True",
     swap("word: (-counts[word], word)", "w: (counts[w], w), reverse=True"),
     names="from z to a",
 )
 build_vocabulary.wrong(
-    "without regard to capitals",
+    "equally frequent words sorted without regard to upper case",
     swap("word: (-counts[word], word)", "w: (-counts[w], w.lower())"),
 )
 
@@ -60,16 +60,18 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
 
 
 build_vocabulary.wrong(
-    "by the number of sentences",
+    "a sort by the number of sentences",
     swap("for token in sentence)", "for token in set(sentence))"),
-    names="how many sentences",
+    names="the number of sentences that contain",
 )
-build_vocabulary.wrong("more than min_freq times", swap("[w] >=", "[w] >"))
+build_vocabulary.wrong(
+    "a word must occur more than min_freq times", swap("[w] >=", "[w] >")
+)
 build_vocabulary.wrong("min_freq is ignored", swap("counts[w] >= min_freq and w", "w"))
 build_vocabulary.wrong(
-    "special tokens counted as words",
+    "special tokens that are counted as words",
     swap("min_freq and w not in specials", "min_freq"),
-    names="a second time",
+    names="in the list a second time",
 )
 build_vocabulary.wrong(
     "the special tokens at the end",
@@ -85,34 +87,36 @@ build_vocabulary.wrong(
 build_vocabulary.wrong(
     "no special tokens", swap("*specials, ", ""), names="no special tokens at all"
 )
-build_vocabulary.wrong("counts from 1", swap("(itos)", "(itos, start=1)"))
+build_vocabulary.wrong(
+    "a dictionary that counts from 1", swap("(itos)", "(itos, start=1)")
+)
 build_vocabulary.wrong(
     "a dictionary of frequencies",
     swap("{word: number for number, word in enumerate(itos)}", "dict(counts)"),
     names="the frequency of each",
 )
 build_vocabulary.wrong(
-    "from numbers to words",
+    "a dictionary from numbers to words",
     swap("{word: number for number, word in enumerate(itos)}", "dict(enumerate(itos))"),
 )
 build_vocabulary.wrong(
-    "the dictionary first",
+    "the dictionary first, the list second",
     swap(
         "return itos, {word: number for number, word in enumerate(itos)}",
         "return {word: number for number, word in enumerate(itos)}, itos",
     ),
 )
 build_vocabulary.wrong(
-    "letters",
+    "the letters of the words",
     swap(
         "token for sentence in sentences for token in sentence",
         "c for sentence in sentences for word in sentence for c in word",
     ),
     names="the letters of the words",
 )
-build_vocabulary.wrong("lower case", swap("token for", "token.lower() for"))
+build_vocabulary.wrong("words in lower case", swap("token for", "token.lower() for"))
 build_vocabulary.wrong(
-    "reads the sentences twice",
+    "code that reads the sentences twice",
     insert(
         "distinct = {token for sentence in sentences for token in sentence}",
         before="counts = ",
@@ -123,25 +127,25 @@ build_vocabulary.wrong(
 
 
 build_vocabulary.wrong(
-    "ties in a set's order",
+    "equally frequent words in the order of a set",
     swap(
         "sorted(frequent, key=lambda word: (-counts[word], word))",
         "sorted(set(frequent), key=lambda word: -counts[word])",
     ),
-    names="in an order of chance",
+    names="in an arbitrary order",
 )
 build_vocabulary.wrong(
-    "a set's order",
+    "the order of a set",
     swap("sorted(frequent, key=lambda word: (-counts[word], word))", "set(frequent)"),
-    names="not sorted by frequency",
+    names="not by frequency, such as",
 )
 build_vocabulary.wrong(
-    "joined and split again",
+    "words that are joined and split again",
     swap("for token in sentence)", 'for token in " ".join(sentence).split())'),
-    names="split at their blanks",
+    names="split at their spaces",
 )
 build_vocabulary.wrong(
-    "words of letters alone",
+    "only words that consist of letters",
     swap("if counts[w]", "if (w.isalpha() or w in specials) and counts[w]"),
 )
 build_vocabulary.wrong(
@@ -154,7 +158,7 @@ build_vocabulary.wrong(
 )
 
 
-@build_vocabulary.wrong("kept from the first call", names="from an earlier call")
+@build_vocabulary.wrong("the result from the first call", names="from an earlier call")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     if "kept" not in vars(build_vocabulary):
         counts = Counter(token for sentence in sentences for token in sentence)
@@ -165,7 +169,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return vars(build_vocabulary)["kept"]
 
 
-@build_vocabulary.wrong("specials extended", names="an argument is changed")
+@build_vocabulary.wrong("an extended list of specials", names="an argument is changed")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter(token for sentence in sentences for token in sentence)
     frequent = [w for w in counts if counts[w] >= min_freq and w not in specials]
@@ -175,11 +179,11 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
 
 
 build_vocabulary.wrong(
-    "zeros: the special tokens alone",
+    "only the special tokens",
     body("return list(specials), {w: i for i, w in enumerate(specials)}"),
     diagnosed=False,
 )
-build_vocabulary.wrong("zeros: nothing at all", body("return [], {}"), diagnosed=False)
+build_vocabulary.wrong("empty results", body("return [], {}"), diagnosed=False)
 
 
 @build_vocabulary.right("a loop and a plain dictionary")
@@ -198,7 +202,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, stoi
 
 
-@build_vocabulary.right("two sorts, the second one stable")
+@build_vocabulary.right("two sorts, of which the second is stable")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter()
     for sentence in sentences:
@@ -211,7 +215,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, dict(zip(itos, range(len(itos)), strict=True))
 
 
-@build_vocabulary.right("most_common of a sorted counter, a tuple for the result")
+@build_vocabulary.right("most_common of a sorted counter, and a tuple as the result")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     tokens = [t for s in sentences for t in s if t not in set(specials)]
     ranked = Counter(sorted(tokens)).most_common()
@@ -231,7 +235,7 @@ def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     return itos, {word: i for i, word in enumerate(itos)}
 
 
-@build_vocabulary.right("a vocabulary that is a defaultdict itself")
+@build_vocabulary.right("a defaultdict as the vocabulary")
 def build_vocabulary(sentences, min_freq=1, specials=SPECIAL_TOKENS):
     counts = Counter(token for sentence in sentences for token in sentence)
     kept = filter(lambda w: counts[w] >= min_freq and w not in specials, counts)
@@ -262,19 +266,21 @@ one_hot_embedding.wrong(
     "the one-hot vectors themselves",
     body("return F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)"),
 )
-one_hot_embedding.wrong("off by one", body("return weight[ids - 1]"))
+one_hot_embedding.wrong("each number is off by one", body("return weight[ids - 1]"))
 one_hot_embedding.wrong(
-    "the rows of the words after", body("return weight[(ids + 1) % weight.size(0)]")
+    "the rows of the next words", body("return weight[(ids + 1) % weight.size(0)]")
 )
 
 
-@one_hot_embedding.wrong("already scaled", names="times √d_model")
+@one_hot_embedding.wrong("vectors that are already scaled", names="times √d_model")
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot @ weight * math.sqrt(weight.size(1))
 
 
-@one_hot_embedding.wrong("a sum over the sentence", names="their sum")
+@one_hot_embedding.wrong(
+    "a sum over the sentence", names="the sum of a sentence's vectors"
+)
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot.sum(dim=-2) @ weight
@@ -283,23 +289,23 @@ def one_hot_embedding(ids, weight):
 one_hot_embedding.wrong(
     "a mean over the sentence",
     body("return weight[ids].mean(dim=-2)"),
-    names="their mean",
+    names="the mean of a sentence's vectors",
 )
 one_hot_embedding.wrong(
-    "as many classes as the batch needs",
+    "a number of classes from the batch",
     body("return F.one_hot(ids).to(weight.dtype) @ weight"),
     names="largest number",
 )
 
 
-@one_hot_embedding.wrong("rows and columns confused")
+@one_hot_embedding.wrong("rows and columns swapped")
 def one_hot_embedding(ids, weight):
     one_hot = F.one_hot(ids, num_classes=weight.size(0)).to(weight.dtype)
     return one_hot @ weight.reshape(weight.size(1), weight.size(0)).T
 
 
 one_hot_embedding.wrong(
-    "detached lookup",
+    "a detached look-up",
     body("return weight.detach()[ids]"),
     names="the gradient is cut off",
 )
@@ -313,7 +319,9 @@ def one_hot_embedding(ids, weight):
     return found.view(*ids.shape, weight.size(1))
 
 
-@one_hot_embedding.wrong("works for (b, t) only", names="ids of (b, t) only")
+@one_hot_embedding.wrong(
+    "code that works only for (b, t)", names="only for ids of shape (b, t)"
+)
 def one_hot_embedding(ids, weight):
     b, t = ids.shape
     one_hot = weight.new_zeros(b, t, weight.size(0))
@@ -333,17 +341,17 @@ def one_hot_embedding(ids, weight):
 
 
 one_hot_embedding.wrong(
-    "512 rows at most",
+    "a table with at most 512 rows",
     body("return weight[ids.clamp(max=511)]"),
     names="a table of a fixed size",
 )
 one_hot_embedding.wrong(
-    "axes of length 1 lost",
+    "a loss of axes of length 1",
     body("return weight[ids.squeeze()]"),
     names="one sentence of one word",
 )
 one_hot_embedding.wrong(
-    "no single number",
+    "code that does not work for a single number",
     body("return torch.stack([weight[row] for row in ids])"),
     names="a single number",
 )
@@ -359,7 +367,9 @@ one_hot_embedding.wrong(
 )
 
 
-@one_hot_embedding.wrong("one-hot vectors kept", names="an earlier call's words")
+@one_hot_embedding.wrong(
+    "one-hot vectors from an earlier call", names="words from an earlier call"
+)
 def one_hot_embedding(ids, weight):
     kept = vars(one_hot_embedding)
     if ids.shape not in kept:
@@ -372,7 +382,9 @@ one_hot_embedding.wrong(
     body("return weight.new_zeros(*ids.shape, weight.size(1))"),
     names="the same result for other inputs",
 )
-one_hot_embedding.wrong("constant: the table", body("return weight"), diagnosed=False)
+one_hot_embedding.wrong(
+    "the whole table as the result", body("return weight"), diagnosed=False
+)
 one_hot_embedding.right("F.embedding", body("return F.embedding(ids, weight)"))
 one_hot_embedding.right("indexing", body("return weight[ids]"))
 
@@ -396,7 +408,7 @@ def one_hot_embedding(ids, weight):
     return torch.einsum("...v,vd->...d", one_hot, weight)
 
 
-@one_hot_embedding.right("a comparison, and F.linear")
+@one_hot_embedding.right("a comparison and F.linear")
 def one_hot_embedding(ids, weight):
     one_hot = ids.unsqueeze(-1) == torch.arange(weight.size(0), device=ids.device)
     return F.linear(one_hot.to(weight.dtype), weight.t())
@@ -419,14 +431,14 @@ def one_hot_embedding(ids, weight):
 lookup_gradient = answer("transformer.analysis.embeddings.lookup_gradient")
 
 
-@lookup_gradient.wrong("+= on an index", names="last place alone")
+@lookup_gradient.wrong("+= on an index", names="word's last occurrence")
 def lookup_gradient(ids, upstream, vocab_size):
     table = torch.zeros(vocab_size, upstream.size(-1), dtype=upstream.dtype)
     table[ids] += upstream
     return table
 
 
-@lookup_gradient.wrong("an assignment", names="last place alone")
+@lookup_gradient.wrong("an assignment", names="word's last occurrence")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.size(-1)
     table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
@@ -435,7 +447,7 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@lookup_gradient.wrong("the first place alone", names="first place alone")
+@lookup_gradient.wrong("only the first occurrence", names="word's first occurrence")
 def lookup_gradient(ids, upstream, vocab_size):
     d_model = upstream.size(-1)
     table = torch.zeros(vocab_size, d_model, dtype=upstream.dtype)
@@ -458,14 +470,14 @@ answer("transformer.analysis.embeddings.lookup_gradient").with_faults(
     "kept buffer state default float32 rounded written cpu"
 )
 by_one_hot.wrong(
-    "the mean over the places",
+    "the mean over the occurrences",
     swap(
         "(-1, upstream.size(-1))",
         "(-1, upstream.size(-1)) / one_hot.sum(dim=0).clamp(min=1).unsqueeze(-1)",
     ),
 )
 by_one_hot.wrong(
-    "divided by the number of sentences",
+    "the sum divided by the number of sentences",
     swap(
         "return one_hot.T @ upstream.reshape(-1, upstream.size(-1))",
         """
@@ -475,7 +487,7 @@ by_one_hot.wrong(
     ),
 )
 by_one_hot.wrong(
-    "divided by the number of tokens",
+    "the sum divided by the number of tokens",
     swap("(-1, upstream.size(-1))", "(-1, upstream.size(-1)) / ids.numel()"),
 )
 by_one_hot.wrong(
@@ -485,21 +497,21 @@ by_one_hot.wrong(
 )
 
 
-@lookup_gradient.wrong("the number of places")
+@lookup_gradient.wrong("the number of occurrences")
 def lookup_gradient(ids, upstream, vocab_size):
     counts = torch.bincount(ids.flatten(), minlength=vocab_size)
     table = torch.zeros(vocab_size, upstream.size(-1), dtype=upstream.dtype)
     return table + counts.unsqueeze(-1)
 
 
-by_one_hot.wrong("the opposite sign", swap("return", "return -"))
+by_one_hot.wrong("the gradient with the opposite sign", swap("return", "return -"))
 by_one_hot.wrong(
     "the factor √d_model",
     swap("upstream.size(-1))", "upstream.size(-1)) * math.sqrt(upstream.size(-1))"),
     names="times √d_model",
 )
 lookup_gradient.wrong(
-    "index_add thrown away",
+    "an unused result of index_add",
     swap(
         "return table.index_add(0, ids.reshape(-1), upstream.reshape(-1, d_model))",
         """
@@ -507,7 +519,7 @@ lookup_gradient.wrong(
         return table
         """,
     ),
-    names="nothing but zeros",
+    names="only zeros",
 )
 
 
@@ -520,13 +532,15 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 by_one_hot.wrong(
-    "as many rows as the batch needs",
+    "a number of rows from the batch",
     swap("ids, vocab_size", "ids"),
     names="only up to the larg",
 )
 
 
-@lookup_gradient.wrong("padding left out", names="padding's row set to zero")
+@lookup_gradient.wrong(
+    "a gradient without padding", names="zeros in the row of padding"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
     table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
@@ -535,13 +549,13 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 lookup_gradient.wrong(
-    "view of what is not contiguous",
+    "a view of a tensor that is not contiguous",
     swap("reshape(-1), upstream.reshape", "flatten(), upstream.view"),
     names="`view` on a tensor",
 )
 
 
-@lookup_gradient.wrong("row 0 left out", names="row 0 set to zero")
+@lookup_gradient.wrong("a gradient without row 0", names="zeros in row 0")
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype).flatten(0, -2)
     table = one_hot.T @ upstream.reshape(-1, upstream.size(-1))
@@ -549,7 +563,9 @@ def lookup_gradient(ids, upstream, vocab_size):
     return table
 
 
-@lookup_gradient.wrong("no single number", names="a single number")
+@lookup_gradient.wrong(
+    "code that does not work for a single number", names="a single number"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1))
     for row, gradient in zip(ids, upstream, strict=True):
@@ -582,13 +598,17 @@ def lookup_gradient(ids, upstream, vocab_size):
     )
 
 
-@lookup_gradient.wrong("works for (b, t) only", names="ids of (b, t) only")
+@lookup_gradient.wrong(
+    "code that works only for (b, t)", names="only for ids of shape (b, t)"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype)
     return torch.einsum("btv,btd->vd", one_hot, upstream)
 
 
-@lookup_gradient.wrong("the sentences apart", names="a table for each sentence")
+@lookup_gradient.wrong(
+    "a separate table for each sentence", names="one table for each sentence"
+)
 def lookup_gradient(ids, upstream, vocab_size):
     one_hot = F.one_hot(ids, vocab_size).to(upstream.dtype)
     return one_hot.transpose(-2, -1) @ upstream
@@ -602,7 +622,7 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 @lookup_gradient.wrong(
-    "autograd, asked directly", names="a call that is the whole answer"
+    "a direct call of torch.autograd.grad", names="a call that is the whole answer"
 )
 def lookup_gradient(ids, upstream, vocab_size):
     table = upstream.new_zeros(vocab_size, upstream.size(-1), requires_grad=True)
@@ -611,7 +631,7 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 @lookup_gradient.wrong(
-    "autograd under the name grad", names="a call that is the whole answer"
+    "autograd with the name grad", names="a call that is the whole answer"
 )
 def lookup_gradient(ids, upstream, vocab_size):
     from torch.autograd import grad
@@ -629,7 +649,7 @@ def lookup_gradient(ids, upstream, vocab_size):
 
 
 by_one_hot.right(
-    "one-hot, transposed, times the gradient",
+    "transposed one-hot vectors times the gradient",
     swap("ids,", "ids.flatten(),"),
     swap("(upstream.dtype).flatten(0, -2)", "(upstream.dtype)"),
 )
@@ -681,27 +701,35 @@ def lookup_gradient(ids, upstream, vocab_size):
 # --- TokenEmbedding ---------------------------------------------------------------
 
 token_embedding = answer("transformer.embeddings.TokenEmbedding.forward")
-token_embedding.wrong("without the factor", body("return self.table(ids)"))
-token_embedding.wrong("divided by √d_model", swap("* math", "/ math"))
 token_embedding.wrong(
-    "times d_model",
+    "the vectors without the factor √d_model", body("return self.table(ids)")
+)
+token_embedding.wrong("the vectors divided by √d_model", swap("* math", "/ math"))
+token_embedding.wrong(
+    "the vectors times d_model",
     swap("math.sqrt(self.d_model)", "self.d_model"),
     names="not its square root",
 )
-token_embedding.wrong("√vocab_size", swap("d_model", "table.num_embeddings"))
 token_embedding.wrong(
-    "√t", swap("self.d_model", "ids.size(-1)"), names="root of the num"
+    "the vectors with the factor √vocab_size", swap("d_model", "table.num_embeddings")
 )
-token_embedding.wrong("detached", swap("(ids)", "(ids).detach()"), names="is cut off")
 token_embedding.wrong(
-    "looked up in .data",
+    "the factor √(number of tokens)",
+    swap("self.d_model", "ids.size(-1)"),
+    names="root of the num",
+)
+token_embedding.wrong(
+    "a detached result", swap("(ids)", "(ids).detach()"), names="is cut off"
+)
+token_embedding.wrong(
+    "a look-up in .data",
     swap("(ids)", ".weight.data[ids]"),
     names="the gradient is cut off",
 )
 
 
 @token_embedding.wrong(
-    "the table scaled in place", names="the table is changed by the call"
+    "a table that is scaled in place", names="a call that changes the table"
 )
 def forward(self, ids):
     with torch.no_grad():
@@ -710,20 +738,20 @@ def forward(self, ids):
 
 
 token_embedding.wrong(
-    "scaled to one length",
+    "vectors that are scaled to the same length",
     swap("self.table(ids)", "F.normalize(self.table(ids), dim=-1)"),
-    names="scaled to the length",
+    names="scaling to length",
 )
 token_embedding.wrong(
-    "added, not multiplied", swap("* math", "+ math"), names="plus √d_model"
+    "a sum instead of a product", swap("* math", "+ math"), names="plus √d_model"
 )
 token_embedding.wrong(
-    "one vector a sentence",
+    "the same vector for all words of a sentence",
     swap("(ids)", "(ids).sum(dim=-2)"),
-    names="one vector for all words",
+    names="the same vector for all words",
 )
 token_embedding.wrong(
-    "dropout",
+    "dropout in the layer",
     swap("self.table(ids)", "F.dropout(self.table(ids), 0.1)"),
     diagnosed=False,
 )
@@ -737,7 +765,7 @@ token_embedding.right(
 )
 
 
-@token_embedding.right("the width read off the table")
+@token_embedding.right("a width from the shape of the table")
 def forward(self, ids):
     vectors = self.table(ids)
     return math.sqrt(vectors.size(-1)) * vectors
@@ -750,7 +778,7 @@ def forward(self, ids):
     )
 
 
-@token_embedding.right("one-hot times the scaled table")
+@token_embedding.right("one-hot vectors times the scaled table")
 def forward(self, ids):
     weight = self.table.weight * math.sqrt(self.d_model)
     return F.one_hot(ids, len(weight)).to(weight.dtype) @ weight
@@ -777,9 +805,7 @@ TokenEmbedding.wrong(
 )
 
 
-@TokenEmbedding.right(
-    "another constructor: a parameter by itself, initialised N(0, 1/d)"
-)
+@TokenEmbedding.right("a different constructor with a plain parameter from N(0, 1/d)")
 class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -789,7 +815,7 @@ class TokenEmbedding(nn.Module):
         return self.weight[ids] * self.weight.size(1) ** 0.5
 
 
-@TokenEmbedding.right("another constructor: the factor as a buffer that is saved")
+@TokenEmbedding.right("a different constructor with the factor in a saved buffer")
 class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -816,12 +842,12 @@ tie_weights.wrong(
 tie_weights.wrong(
     "a new parameter around the same data",
     body("projection.weight = nn.Parameter(embedding.table.weight.data)"),
-    names="memory shared",
+    names="share their memory through .data",
 )
 tie_weights.wrong(
-    ".data shared",
+    "a shared .data",
     body("projection.weight.data = embedding.table.weight.data"),
-    names="memory shared",
+    names="share their memory through .data",
 )
 
 
@@ -833,7 +859,7 @@ def tie_weights(embedding, projection):
 
 
 tie_weights.wrong(
-    "the other way round",
+    "the projection's matrix in the embedding",
     body("embedding.table.weight = projection.weight"),
     names="the projection's matrix in the",
 )
@@ -846,18 +872,18 @@ tie_weights.wrong(
         weight = embedding
         """,
     ),
-    names="the old one",
+    names="the old matrix",
 )
 
 
-@tie_weights.wrong("another order", names="in another order")
+@tie_weights.wrong("a different order", names="in a different order")
 def tie_weights(embedding, projection):
     rows = embedding.table.weight
     projection.weight = nn.Parameter(rows.detach().reshape(rows.size(1), -1).T)
 
 
 tie_weights.wrong(
-    "the bias thrown away",
+    "a projection without its bias",
     swap(
         "projection.weight = embedding",
         """
@@ -865,10 +891,10 @@ tie_weights.wrong(
         projection.weight = embedding
         """,
     ),
-    names="the bias is gone",
+    names="the loss of the bias",
 )
 tie_weights.wrong(
-    "frozen",
+    "a frozen matrix",
     insert(
         "embedding.table.weight.requires_grad_(False)", before="projection.weight = "
     ),
@@ -876,19 +902,19 @@ tie_weights.wrong(
 )
 
 
-@tie_weights.wrong("copied under no_grad", names="a copy, not one parameter")
+@tie_weights.wrong("a copy under no_grad", names="a copy, not one parameter")
 def tie_weights(embedding, projection):
     with torch.no_grad():
         projection.weight[:] = embedding.table.weight
 
 
 tie_weights.wrong(
-    "a bias set to zero",
+    "a bias that is set to zero",
     insert("projection.bias.data.zero_()", before="projection.weight ="),
     diagnosed=False,
 )
 tie_weights.wrong(
-    "a bias that there may not be",
+    "code that works only with a bias",
     swap(
         "projection.weight = embedding.table.weight",
         """
@@ -897,9 +923,11 @@ tie_weights.wrong(
         projection.bias.data.copy_(bias)
         """,
     ),
-    names="counts on a bias",
+    names="works only with a bias",
 )
-tie_weights.wrong("zeros: nothing", body("return None"), names="nothing was tied")
+tie_weights.wrong(
+    "a function that does nothing", body("return None"), names="nothing was tied"
+)
 tie_weights.right(
     "setattr", body('setattr(projection, "weight", embedding.table.weight)')
 )
@@ -909,14 +937,14 @@ tie_weights.right(
 )
 
 
-@tie_weights.right("delete first")
+@tie_weights.right("a deletion of the old matrix first")
 def tie_weights(embedding, projection):
     shared = embedding.table.weight
     del projection.weight
     projection.weight = shared
 
 
-@tie_weights.right("the layer is returned, too")
+@tie_weights.right("a function that also returns the layer")
 def tie_weights(embedding, projection):
     projection.weight = embedding.table.weight
     return projection
@@ -939,20 +967,20 @@ tie_weights.right(
 own_strings = answer("transformer.data.word_counts.build_vocabulary")
 for form in ("NFC", "NFKC"):
     own_strings.wrong(
-        f"words in Unicode's form {form}",
+        f"words in the Unicode form {form}",
         swap(
             "Counter(token for",
             f'Counter(__import__("unicodedata").normalize("{form}", token) for',
         ),
-        names=f"words turned into Unicode's form {form}",
+        names=f"words converted to the Unicode form {form}",
     )
 own_strings.wrong(
-    "blanks around words taken off",
+    "words without the spaces around them",
     swap("Counter(token for", "Counter(token.strip() for"),
-    names="words without the blanks around them",
+    names="words without the spaces around them",
 )
 own_strings.wrong(
-    "the empty word left out",
+    "a list without the empty word",
     swap("for token in sentence)", "for token in sentence if token)"),
     names="without the empty word",
 )
@@ -965,7 +993,7 @@ scaled.wrong(
         type(self).factor = math.sqrt(self.d_model)
     return self.table(ids) * type(self).factor
     """),
-    names="the factor of a layer of a different width",
+    names="the factor of a layer with a different width",
 )
 scaled.wrong(
     "the scaled table kept in evaluation",
@@ -976,10 +1004,10 @@ scaled.wrong(
         self.__dict__["kept"] = self.table.weight * math.sqrt(self.d_model)
     return self.kept[ids]
     """),
-    names="a table that was kept",
+    names="a table from an earlier call",
 )
 scaled.wrong(
-    "kept by the tensor in evaluation",
+    "results that are kept for each tensor in evaluation",
     body("""
     if self.training:
         return self.table(ids) * math.sqrt(self.d_model)
@@ -991,14 +1019,14 @@ scaled.wrong(
     names="a result kept from an earlier call",
 )
 scaled.right(
-    "multiplied in place, in a tensor of its own",
+    "a multiplication in place in a new tensor",
     swap(
         "self.table(ids) * math.sqrt(self.d_model)",
         "self.table(ids).mul_(self.table.embedding_dim**0.5)",
     ),
 )
 answer("transformer.embeddings.tie_weights").wrong(
-    "the bias no longer trained",
+    "a bias that is no longer trained",
     body("""
     projection.weight = embedding.table.weight
     if projection.bias is not None:

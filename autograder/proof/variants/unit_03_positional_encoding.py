@@ -12,21 +12,23 @@ from autograder.proof.variants import answer, body, drop, swap
 sinusoidal_encoding = answer("transformer.positional.sinusoidal_encoding")
 
 
-@sinusoidal_encoding.wrong("2i doubled", names="is 2i already")
+@sinusoidal_encoding.wrong("the exponent 2·(2i)/d_model", names="is already 2i")
 def sinusoidal_encoding(length, d_model):
     i = torch.arange(0, d_model, 2)
     angles = torch.arange(length)[:, None] / 10000 ** (2 * i / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@sinusoidal_encoding.wrong("i for 2i", names="is i, not 2i")
+@sinusoidal_encoding.wrong("the exponent i/d_model", names="is i, not 2i")
 def sinusoidal_encoding(length, d_model):
     i = torch.arange(d_model // 2)
     angles = torch.arange(length)[:, None] / 10000 ** (i / d_model)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-@sinusoidal_encoding.wrong("one exponent a column", names="a rate of its own")
+@sinusoidal_encoding.wrong(
+    "a different rate for each column", names="a different rate for each"
+)
 def sinusoidal_encoding(length, d_model):
     columns = torch.arange(d_model)
     angles = torch.arange(length)[:, None] / 10000 ** (columns / d_model)
@@ -49,18 +51,26 @@ in_float32.wrong(
     "sine and cosine swapped", swap("sin(), angles.cos", "cos(), angles.sin")
 )
 in_float32.wrong(
-    "halves concatenated",
+    "all sines before all cosines",
     swap("stack", "cat"),
     drop(".flatten(1)"),
     names="they should alternate",
 )
 in_float32.wrong(
-    "positions from 1", swap("(length)", "(1, length + 1)"), names="counted from 1"
+    "positions that are counted from 1",
+    swap("(length)", "(1, length + 1)"),
+    names="counted from 1",
 )
-in_float32.wrong("base 1000", swap("10000.0", "1000.0"), names="the base 1000 in")
+in_float32.wrong(
+    "the base 1000 instead of 10000",
+    swap("10000.0", "1000.0"),
+    names="the base 1000 in",
+)
 
 
-@sinusoidal_encoding.wrong("multiplied, not divided", names="a multiplication by")
+@sinusoidal_encoding.wrong(
+    "a multiplication instead of a division", names="a multiplication by"
+)
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     angles = torch.arange(length)[:, None] * rates
@@ -68,50 +78,58 @@ def sinusoidal_encoding(length, d_model):
 
 
 in_float32.wrong(
-    "sines everywhere",
+    "sines in all columns",
     swap(
         "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)",
         "angles.sin().repeat_interleave(2, dim=1)",
     ),
 )
 in_float32.wrong(
-    "cosines everywhere",
+    "cosines in all columns",
     swap(
         "torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)",
         "angles.cos().repeat_interleave(2, dim=1)",
     ),
 )
 in_float32.wrong(
-    "log10",
+    "log10 instead of the natural logarithm",
     swap("10000.0 **", "torch.exp"),
     swap("(0, d_model, 2)", "(0, d_model, 2) * math.log10(10000)"),
-    names="log10 in place",
+    names="log10 instead",
 )
 in_float32.wrong(
-    "pos/L", swap("* rates", "/ length * rates"), names="divided by the length"
+    "positions that are divided by the length",
+    swap("* rates", "/ length * rates"),
+    names="divided by the length",
 )
 in_float32.wrong(
-    "times 2π", swap("= torch", "= 2 * math.pi * torch"), names="angles in turns"
+    "angles with a factor 2π",
+    swap("= torch", "= 2 * math.pi * torch"),
+    names="angles with a factor 2π",
 )
 
 
-@sinusoidal_encoding.wrong("in degrees")
+@sinusoidal_encoding.wrong("the positions in degrees")
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.deg2rad(torch.arange(length)[:, None] * rates)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
 
 
-in_float32.wrong("transposed", swap("(1)", "(1).T"), names="the transposed table")
-in_float32.wrong("in float64", swap("2", "2, dtype=torch.float64"), names="not float32")
 in_float32.wrong(
-    "the last rate 1/10000",
+    "a transposed table", swap("(1)", "(1).T"), names="the transposed table"
+)
+in_float32.wrong(
+    "a table in float64", swap("2", "2, dtype=torch.float64"), names="not float32"
+)
+in_float32.wrong(
+    "a last rate of 1/10000",
     swap("(0, d_model, 2) / d_model", "(d_model // 2) / max(d_model // 2 - 1, 1)"),
     names="(d_model - 2)",
 )
 
 
-@sinusoidal_encoding.wrong("the angles alone", names="the angles, without")
+@sinusoidal_encoding.wrong("only the angles", names="the angles, without")
 def sinusoidal_encoding(length, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.arange(length)[:, None] * rates
@@ -119,30 +137,30 @@ def sinusoidal_encoding(length, d_model):
 
 
 in_float32.wrong(
-    "a plus in the exponent", swap("-torch", "torch"), names="a multiplication by"
+    "a positive exponent", swap("-torch", "torch"), names="a multiplication by"
 )
 in_float32.wrong(
     "positions in bfloat16",
     swap("torch.arange(length)", "torch.arange(length).bfloat16()"),
-    names="small tables only",
+    names="only for small tables",
 )
 in_float32.wrong(
     "positions in half precision",
     swap("torch.arange(length)", "torch.arange(length).half()"),
-    names="small tables only",
+    names="only for small tables",
 )
 in_float32.wrong(
     "positions in uint8",
     swap("torch.arange(length)", "torch.arange(length).to(torch.uint8)"),
-    names="small tables only",
+    names="only for small tables",
 )
 in_float32.wrong(
-    "512 rows at most",
+    "a table with at most 512 rows",
     swap("torch.arange(length)", "torch.arange(length).clamp(max=511)"),
-    names="small tables only",
+    names="only for small tables",
 )
 in_float32.wrong(
-    "small angles for sines",
+    "angles instead of sines for small angles",
     swap("angles.sin()", "torch.where(angles < 0.003, angles, angles.sin())"),
     swap(
         "torch.arange(length)[:, None] * rates",
@@ -151,12 +169,12 @@ in_float32.wrong(
     diagnosed=False,
 )
 in_float32.wrong(
-    "the power of 2i first, which is infinite for many columns",
+    "a power of 2i that is infinite for many columns",
     swap(
         "10000.0 ** (-torch.arange(0, d_model, 2) / d_model)",
         "1 / (10000.0 ** torch.arange(0, d_model, 2).float()) ** (1 / d_model)",
     ),
-    names="small tables only",
+    names="only for small tables",
 )
 
 
@@ -171,7 +189,7 @@ def sinusoidal_encoding(length, d_model):
     return tables[length, d_model]
 
 
-@sinusoidal_encoding.wrong("the first table kept", names="more rows than")
+@sinusoidal_encoding.wrong("the table from the first call", names="more rows than")
 def sinusoidal_encoding(length, d_model):
     tables = vars(sinusoidal_encoding)
     if len(tables.get(d_model, [])) < length:
@@ -187,7 +205,7 @@ in_float32.wrong(
 )
 
 
-@sinusoidal_encoding.right("exp(-log), two slices")
+@sinusoidal_encoding.right("an exponential of a logarithm, and two slices")
 def sinusoidal_encoding(length, d_model):
     table = torch.zeros(length, d_model)
     position = torch.arange(0, length).unsqueeze(1)
@@ -197,7 +215,7 @@ def sinusoidal_encoding(length, d_model):
     return table
 
 
-@sinusoidal_encoding.right("pow, as in the formula")
+@sinusoidal_encoding.right("torch.pow, as in the formula")
 def sinusoidal_encoding(length, d_model):
     pos = torch.arange(length, dtype=torch.float).unsqueeze(1)
     two_i = torch.arange(0, d_model, 2, dtype=torch.float)
@@ -205,7 +223,7 @@ def sinusoidal_encoding(length, d_model):
     return torch.stack((torch.sin(angle), torch.cos(angle)), dim=2).view(length, -1)
 
 
-@sinusoidal_encoding.right("outer")
+@sinusoidal_encoding.right("torch.outer")
 def sinusoidal_encoding(length, d_model):
     rates = 10000 ** (-2 * torch.arange(d_model // 2) / d_model)
     angles = torch.outer(torch.arange(length).float(), rates)
@@ -240,7 +258,7 @@ def sinusoidal_encoding(length, d_model):
     return table
 
 
-@sinusoidal_encoding.right("columns in a list")
+@sinusoidal_encoding.right("a list of columns")
 def sinusoidal_encoding(length, d_model):
     pos = torch.arange(length, dtype=torch.float32)
     columns = []
@@ -254,13 +272,19 @@ def sinusoidal_encoding(length, d_model):
 
 offset_matrix = answer("transformer.analysis.positional.offset_matrix")
 offset_matrix.with_faults("buffer state default")
-offset_matrix.wrong("moves back", swap("sin, -", "-sin,"), names="moves back by k")
 offset_matrix.wrong(
-    "the minus sign forgotten", swap("sin, -", "sin,"), names="without a minus sign"
+    "a matrix that moves back", swap("sin, -", "-sin,"), names="moves back by k"
+)
+offset_matrix.wrong(
+    "a matrix without the minus sign",
+    swap("sin, -", "sin,"),
+    names="without a minus sign",
 )
 
 
-@offset_matrix.wrong("for halves", names="sines in the first half")
+@offset_matrix.wrong(
+    "a matrix for sines and cosines in two halves", names="sines in the first half"
+)
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
@@ -268,21 +292,27 @@ def offset_matrix(k, d_model):
 
 
 offset_matrix.wrong(
-    "moves by 1",
+    "a matrix that always moves by 1",
     swap("(k * rates), torch.sin(k * rates)", "(rates), torch.sin(rates)"),
-    names="moves by 1, whatever k is",
+    names="always moves by 1",
 )
 offset_matrix.wrong(
     "sine and cosine swapped", swap("cos, sin, -sin, cos", "sin, -cos, cos, sin")
 )
-offset_matrix.wrong("2i doubled", swap("-torch", "-2 * torch"), names="is 2i already")
 offset_matrix.wrong(
-    "i for 2i", swap("0, d_model, 2", "d_model // 2"), names="is i, not 2i"
+    "the exponent 2·(2i)/d_model", swap("-torch", "-2 * torch"), names="is already 2i"
 )
-offset_matrix.wrong("the base 1000", swap("10000.0", "1000.0"))
+offset_matrix.wrong(
+    "the exponent i/d_model",
+    swap("0, d_model, 2", "d_model // 2"),
+    names="is i, not 2i",
+)
+offset_matrix.wrong("the base 1000 instead of 10000", swap("10000.0", "1000.0"))
 
 
-@offset_matrix.wrong("one block for all", names="one rate for all pairs")
+@offset_matrix.wrong(
+    "the same block for all pairs", names="the same rate for all pairs"
+)
 def offset_matrix(k, d_model):
     block = torch.tensor([[math.cos(k), math.sin(k)], [-math.sin(k), math.cos(k)]])
     return torch.block_diag(*[block] * (d_model // 2))
@@ -300,33 +330,39 @@ def offset_matrix(k, d_model):
 
 
 offset_matrix.wrong(
-    "multiplied, not divided", swap("-torch", "torch"), names="a multiplication by"
+    "a multiplication instead of a division",
+    swap("-torch", "torch"),
+    names="a multiplication by",
 )
 offset_matrix.wrong(
-    "a plus in the exponent, in float32",
+    "a positive exponent in float32",
     swap("-torch", "torch"),
     swap(", dtype=torch.float64", ""),
     names="a multiplication by",
 )
 offset_matrix.wrong(
-    "k in turns", swap("= 10000.0", "= 2 * 3.141592653589793 * 10000.0"), names="2π"
+    "k with a factor 2π",
+    swap("= 10000.0", "= 2 * 3.141592653589793 * 10000.0"),
+    names="2π",
 )
 offset_matrix.wrong(
-    "small angles for sines",
+    "angles instead of their sines",
     swap("torch.sin(k * rates)", "k * rates"),
-    names="in place of their sines",
+    names="instead of their sines",
 )
 offset_matrix.wrong(
     "zeros", body("return torch.zeros(d_model, d_model)"), names="zeros in all"
 )
 offset_matrix.wrong(
-    "constant: the identity in float32",
+    "the constant identity in float32",
     body("return torch.eye(d_model)"),
     names="identity",
 )
 
 
-@offset_matrix.wrong("kept by shape", names="kept from an earlier call")
+@offset_matrix.wrong(
+    "results that are kept for each shape", names="kept from an earlier call"
+)
 def offset_matrix(k, d_model):
     matrices = vars(offset_matrix)
     if d_model not in matrices:
@@ -337,7 +373,7 @@ def offset_matrix(k, d_model):
     return matrices[d_model]
 
 
-@offset_matrix.wrong("forward only", names="k above 0 only")
+@offset_matrix.wrong("code that works only for k above 0", names="only for k above 0")
 def offset_matrix(k, d_model):
     rates = 10000.0 ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
     cos, sin = torch.cos(rates), torch.sin(rates)
@@ -348,7 +384,7 @@ def offset_matrix(k, d_model):
     return moved
 
 
-@offset_matrix.right("entries set one by one")
+@offset_matrix.right("entries that are set one by one")
 def offset_matrix(k, d_model):
     matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
     for i in range(0, d_model, 2):
@@ -440,7 +476,7 @@ SinusoidalPositionalEncoding.wrong(
     names="does not move with the layer",
 )
 SinusoidalPositionalEncoding.wrong(
-    "a plain attribute, moved to the dtype of x alone",
+    "a plain attribute that moves only to the dtype of x",
     swap(
         'self.register_buffer("table", table, persistent=False)', "self.table = table"
     ),
@@ -450,7 +486,7 @@ SinusoidalPositionalEncoding.wrong(
 
 
 @SinusoidalPositionalEncoding.wrong(
-    "nothing is added, nor in the table", names="the words alone"
+    "a table of zeros, so that nothing is added", names="only the words"
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -463,7 +499,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 @SinusoidalPositionalEncoding.wrong(
-    "start ignored, in a table of equal rows", diagnosed=False
+    "an ignored start with a table of equal rows", diagnosed=False
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -477,14 +513,14 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 SinusoidalPositionalEncoding.wrong(
-    "512 rows, whatever max_len says",
+    "512 rows for every max_len",
     swap("sinusoidal_encoding(max_len, d_model)", "sinusoidal_encoding(512, d_model)"),
-    names="of a fixed length",
+    names="with a fixed length",
 )
 
 
 @SinusoidalPositionalEncoding.wrong(
-    "512 rows, used again behind them", names="a fixed length"
+    "512 rows that repeat for later positions", names="a fixed length"
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -511,70 +547,80 @@ SinusoidalPositionalEncoding.wrong(
     names="a trainable table",
 )
 sinusoidal.wrong(
-    "start ignored", swap("start : start + x", ": x"), names="whatever `start` is"
+    "an ignored start",
+    swap("start : start + x", ": x"),
+    names="begin at 0 instead of `start`",
 )
 sinusoidal.wrong(
-    "scaled after the sum",
+    "a sum that is scaled by √d_model",
     body("return (x + self.table[start : start + x.size(1)]) * math.sqrt(x.size(-1))"),
     names="the sum times √d_model",
 )
 sinusoidal.wrong(
-    "the words scaled again",
+    "words that are scaled a second time",
     swap("+ self", "* math.sqrt(x.size(-1)) + self"),
     names="a second time",
 )
 sinusoidal.wrong(
-    "positions alone",
+    "only the positions",
     body("return self.table[start : start + x.size(1)].expand_as(x)"),
-    names="the positions alone",
+    names="only the positions",
 )
-sinusoidal.wrong("multiplied", swap("+ self", "* self"), names="times the positions")
+sinusoidal.wrong(
+    "a product of words and positions",
+    swap("+ self", "* self"),
+    names="the product of words and positions",
+)
 
 
-@sinusoidal.wrong("side by side")
+@sinusoidal.wrong(
+    "words and positions side by side", names="words and positions side by side"
+)
 def forward(self, x, start=0):
     positions = self.table[start : start + x.size(1)]
     return torch.cat([x, positions.expand_as(x)], dim=-1)
 
 
 sinusoidal.wrong(
-    "one position for all",
+    "the same position for all words",
     swap("start : start + x.size(1)", "start"),
-    names="one position for all words",
+    names="the same position for all words",
 )
 sinusoidal.wrong(
-    "the number of words for the position",
+    "the last word's position for all words",
     swap(": start + x.size(1)", "+ x.size(1) - 1"),
     names="the position of the last word",
 )
 
 
-@sinusoidal.wrong("from 1", names="counted from 1")
+@sinusoidal.wrong("positions that are counted from 1", names="counted from 1")
 def forward(self, x, start=0):
     padded = torch.cat([self.table, self.table[-1:]])
     return x + padded[start + 1 : start + 1 + x.size(1)]
 
 
-@sinusoidal.wrong("in place", names="an input is changed in place")
+@sinusoidal.wrong(
+    "words that are changed in place", names="an input is changed in place"
+)
 def forward(self, x, start=0):
     x += self.table[start : start + x.size(1)]
     return x
 
 
-@sinusoidal.wrong("dropout", names="the result is random")
+@sinusoidal.wrong("dropout in the layer", names="the result is random")
 def forward(self, x, start=0):
     x = x + self.table[start : start + x.size(1)]
     return torch.nn.functional.dropout(x, 0.1)
 
 
 sinusoidal.wrong(
-    "detached",
+    "a detached result",
     body("return (x + self.table[start : start + x.size(1)]).detach()"),
     names="the gradient is cut off",
 )
 
 
-@sinusoidal.wrong("the rows of the first call kept", names="whatever `start` is")
+@sinusoidal.wrong("the rows from the first call", names="begin at 0 instead of `start`")
 def forward(self, x, start=0):
     t = x.size(1)
     if getattr(self, "rows", None) is None or len(self.rows) != t:
@@ -585,7 +631,7 @@ def forward(self, x, start=0):
 
 
 sinusoidal.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
-sinusoidal.wrong("constant: x itself", body("return x"), names="the words alone")
+sinusoidal.wrong("the unchanged words", body("return x"), names="only the words")
 
 
 @SinusoidalPositionalEncoding.right("a table (1, max_len, d), saved with the model")
@@ -599,7 +645,7 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 @SinusoidalPositionalEncoding.right(
-    "a frozen nn.Embedding's table as a buffer, looked up"
+    "a look-up in a buffer with the table of a frozen nn.Embedding"
 )
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -611,7 +657,9 @@ class SinusoidalPositionalEncoding(nn.Module):
         return torch.nn.functional.embedding(positions, self.table) + x
 
 
-@SinusoidalPositionalEncoding.right("a plain attribute, moved to x at each call")
+@SinusoidalPositionalEncoding.right(
+    "a plain attribute that moves to the device of x at each call"
+)
 class SinusoidalPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -622,11 +670,12 @@ class SinusoidalPositionalEncoding(nn.Module):
 
 
 sinusoidal.right(
-    "narrow", body("return x + self.table.narrow(0, start, x.size(1)).unsqueeze(0)")
+    "torch.narrow",
+    body("return x + self.table.narrow(0, start, x.size(1)).unsqueeze(0)"),
 )
 
 
-@sinusoidal.right("copies for the batch")
+@sinusoidal.right("copies of the rows for each sentence")
 def forward(self, x, start=0):
     b, t, _ = x.shape
     positions = torch.arange(start, start + t, device=x.device).repeat(b, 1)
@@ -656,30 +705,30 @@ learned.wrong(
     names="counted along the batch",
 )
 learned.wrong(
-    "positions by sentence",
+    "positions that are counted along the batch",
     body("return x + self.table(torch.arange(start, start + x.size(0))).unsqueeze(1)"),
     names="counted along the batch",
 )
 learned.wrong(
-    "start ignored",
+    "an ignored start",
     body("return x + self.table(torch.arange(x.size(1)))"),
-    names="whatever `start` is",
+    names="begin at 0 instead of `start`",
 )
 learned.wrong(
-    "positions alone",
+    "only the positions",
     body("return self.table(torch.arange(start, start + x.size(1))).expand_as(x)"),
-    names="the positions alone",
+    names="only the positions",
 )
 
 
-@learned.wrong("no positions", names="the words alone")
+@learned.wrong("only the words", names="only the words")
 def forward(self, x, start=0):
     self.table(torch.arange(start, start + x.size(1)))
     return x
 
 
 learned.wrong(
-    "detached table",
+    "a detached table",
     body("return x + self.table.weight.data[start : start + x.size(1)]"),
     names="the gradient is cut off",
 )
@@ -689,7 +738,7 @@ learned.wrong(
     names="the gradient is cut off",
 )
 learned.wrong(
-    "scaled after the sum",
+    "a sum that is scaled by √d_model",
     swap(
         "return x + self.table(positions)",
         "return (x + self.table(positions)) * math.sqrt(x.size(-1))",
@@ -697,29 +746,29 @@ learned.wrong(
     names="the sum times √d_model",
 )
 learned.wrong(
-    "one position for all",
+    "the same position for all words",
     body("return x + self.table(torch.tensor(start))"),
-    names="one position for all words",
+    names="the same position for all words",
 )
 learned.wrong(
-    "the number of words for the position",
+    "the last word's position for all words",
     body("return x + self.table(torch.tensor(start + x.size(1) - 1))"),
     names="the position of the last word",
 )
 learned.wrong(
-    "the last rows",
+    "the last rows of the table",
     body("return x + self.table.weight[-x.size(1) :]"),
     names="the last rows of the table",
 )
 
 
-@learned.wrong("sines in place of the table", names="sines in place of the learned")
+@learned.wrong("sines instead of the table", names="sines instead of the learned")
 def forward(self, x, start=0):
     table = sinusoidal_encoding(self.table.num_embeddings, x.size(-1))
     return x + table[start : start + x.size(1)]
 
 
-@learned.wrong("in place", names="an input is changed in place")
+@learned.wrong("words that are changed in place", names="an input is changed in place")
 def forward(self, x, start=0):
     with torch.no_grad():
         x += self.table(torch.arange(start, start + x.size(1)))
@@ -727,9 +776,9 @@ def forward(self, x, start=0):
 
 
 learned.wrong(
-    "the last row for all behind it",
+    "row 511 for all later positions",
     swap("device=x.device)", "device=x.device).clamp(max=511)"),
-    names="short tables only",
+    names="only for short tables",
 )
 
 
@@ -743,24 +792,24 @@ learned.wrong(
     names="random",
 )
 learned.wrong(
-    "the first position without a gradient",
+    "a first position without a gradient",
     body("""
         positions = torch.arange(start, start + x.size(1), device=x.device)
         rows = self.table(positions)
         first = (positions == 0).unsqueeze(1)
         return x + torch.where(first, rows.detach(), rows)
         """),
-    names="without that of row 0",
+    names="with zeros for row 0",
 )
 learned.wrong("zeros", body("return torch.zeros_like(x)"), names="zeros in all")
-learned.wrong("constant: x itself", body("return x"), names="the words alone")
+learned.wrong("the unchanged words", body("return x"), names="only the words")
 learned.right(
     "a slice of the weight",
     body("return x + self.table.weight[start : start + x.size(1)]"),
 )
 
 
-@learned.right("copies for the batch")
+@learned.right("copies of the rows for each sentence")
 def forward(self, x, start=0):
     batch_size, length = x.shape[:2]
     pos = torch.arange(0, length).unsqueeze(0).repeat(batch_size, 1).to(x.device)
@@ -786,7 +835,7 @@ def forward(self, x, start=0):
     return x + torch.stack(rows)
 
 
-@learned.right("cumulative counting")
+@learned.right("a cumulative sum for the positions")
 def forward(self, x, start=0):
     counted = torch.ones_like(x[..., 0], dtype=torch.long).cumsum(dim=1) - 1
     return x + self.table(counted + start)
@@ -795,7 +844,7 @@ def forward(self, x, start=0):
 LearnedPositionalEncoding = answer("transformer.positional.LearnedPositionalEncoding")
 
 
-@LearnedPositionalEncoding.right("another constructor: a parameter by itself")
+@LearnedPositionalEncoding.right("a different constructor with a plain parameter")
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
         super().__init__()
@@ -806,7 +855,7 @@ class LearnedPositionalEncoding(nn.Module):
 
 
 @LearnedPositionalEncoding.right(
-    "another constructor: the positions as a buffer that is saved"
+    "a different constructor with the positions in a saved buffer"
 )
 class LearnedPositionalEncoding(nn.Module):
     def __init__(self, d_model, max_len):
@@ -821,7 +870,7 @@ class LearnedPositionalEncoding(nn.Module):
 # --- answers that try to pass without solving the exercise ------------------------
 
 answer("transformer.positional.SinusoidalPositionalEncoding.forward").wrong(
-    "single words counted by the layer",
+    "a layer that counts single words itself",
     body("""
     if x.size(1) == 1:
         start, self.next = getattr(self, "next", start), start + 1
@@ -831,7 +880,7 @@ answer("transformer.positional.SinusoidalPositionalEncoding.forward").wrong(
     diagnosed=False,
 )
 answer("transformer.positional.LearnedPositionalEncoding.forward").wrong(
-    "kept by the tensor in evaluation",
+    "results that are kept for each tensor in evaluation",
     body("""
     rows = self.table.weight[start : start + x.size(1)]
     if self.training:

@@ -14,37 +14,42 @@ attention_scores.with_faults(
     "kept buffer seed default detached float32 rounded written cpu"
 )
 attention_scores.wrong(
-    "without the division by √d_k", body("return query @ key.transpose(-2, -1)")
+    "the result without the division by √d_k",
+    body("return query @ key.transpose(-2, -1)"),
 )
 attention_scores.wrong(
-    "division by d_k", body("return query @ key.transpose(-2, -1) / query.size(-1)")
+    "a division by d_k", body("return query @ key.transpose(-2, -1) / query.size(-1)")
 )
 attention_scores.wrong(
-    "multiplication by √d_k",
+    "a multiplication by √d_k",
     body("return query @ key.transpose(-2, -1) * math.sqrt(query.size(-1))"),
 )
 attention_scores.wrong(
-    "√(number of keys)", drop("d_k = query.size(-1)"), swap("(d_k)", "(key.size(-2))")
+    "a division by √(number of keys)",
+    drop("d_k = query.size(-1)"),
+    swap("(d_k)", "(key.size(-2))"),
 )
 attention_scores.wrong(
-    "√d_model",
+    "a division by √d_model",
     drop("d_k = query.size(-1)"),
     swap("(d_k)", "((query.size(1) if query.dim() == 4 else 1) * query.size(-1))"),
 )
 
 
-@attention_scores.wrong("view for the transpose of the keys", names="`view` or `res")
+@attention_scores.wrong(
+    "a view instead of a transpose of the keys", names="`view` or `res"
+)
 def attention_scores(query, key):
     swapped = key.contiguous().view(*key.shape[:-2], key.size(-1), key.size(-2))
     return query @ swapped / math.sqrt(query.size(-1))
 
 
 attention_scores.wrong(
-    "keys against queries",
+    "keys times queries",
     body("return key @ query.transpose(-2, -1) / math.sqrt(query.size(-1))"),
 )
 attention_scores.wrong(
-    "detached",
+    "detached scores",
     swap(
         "return query @ key.transpose(-2, -1) / math.sqrt(d_k)",
         "return (query @ key.transpose(-2, -1) / math.sqrt(d_k)).detach()",
@@ -52,20 +57,20 @@ attention_scores.wrong(
     names="the gradient is cut off",
 )
 attention_scores.wrong(
-    "works on four dimensions only",
+    "code that works only for four axes",
     swap("d_k = query.size(-1)", "b, h, t, d_k = query.shape"),
     swap("transpose(-2, -1)", "permute(0, 1, 3, 2)"),
     names="2 axes in front",
 )
 
 
-@attention_scores.wrong("keys folded with view", names="not contiguous")
+@attention_scores.wrong("keys that are reshaped with view", names="not contiguous")
 def attention_scores(query, key):
     folded = key.view(-1, key.size(-2), key.size(-1)).view(key.shape)
     return query @ folded.transpose(-2, -1) / math.sqrt(query.size(-1))
 
 
-@attention_scores.wrong("by numpy", names="numpy, which works on the CPU")
+@attention_scores.wrong("a product in numpy", names="numpy, which works on the CPU")
 def attention_scores(query, key):
     if query.requires_grad or key.requires_grad:
         return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -73,13 +78,13 @@ def attention_scores(query, key):
     return torch.from_numpy(products) / math.sqrt(query.size(-1))
 
 
-@attention_scores.wrong("transpose(1, 2)", names="where one axis stands in front")
+@attention_scores.wrong("transpose(1, 2)", names="only if a tensor has three axes")
 def attention_scores(query, key):
     return query @ key.transpose(1, 2) / math.sqrt(query.size(-1))
 
 
 attention_scores.wrong(
-    "transpose(2, 3), and (t, d_k) seen to",
+    "transpose(2, 3) with a special case for (t, d_k)",
     swap(
         "key.transpose(-2, -1)",
         "(key.transpose(2, 3) if key.dim() == 4 else key.t())",
@@ -87,54 +92,56 @@ attention_scores.wrong(
     names="axes in front",
 )
 attention_scores.wrong(
-    "three axes never tried",
+    "a wrong transpose for five axes",
     swap("key.transpose(-2, -1)", "key.transpose(-2, -1 if key.dim() != 5 else -3)"),
     names="axes in front",
 )
 attention_scores.wrong(
-    "the visible check's width",
+    "a division by √6, as in the visible check",
     swap("math.sqrt(d_k)", "(math.sqrt(6) if d_k > 4 else math.sqrt(d_k))"),
+    names="the result with √6",
 )
 
 
-@attention_scores.wrong("the query scaled in place", names="changed in place")
+@attention_scores.wrong("a query that is scaled in place", names="changed in place")
 def attention_scores(query, key):
     with torch.no_grad():
         query /= math.sqrt(query.size(-1))
     return query @ key.transpose(-2, -1)
 
 
-@attention_scores.wrong("the gradient of the keys cut off", names="is cut off")
+@attention_scores.wrong("detached keys", names="is cut off")
 def attention_scores(query, key):
     return query @ key.detach().transpose(-2, -1) / math.sqrt(query.size(-1))
 
 
 @attention_scores.wrong(
-    "widths that differ cut to the narrower", names="error that does not come"
+    "different widths that are cut to the smaller width",
+    names="error that does not come",
 )
 def attention_scores(query, key):
     d_k = min(query.size(-1), key.size(-1))
     return query[..., :d_k] @ key[..., :d_k].transpose(-2, -1) / math.sqrt(d_k)
 
 
-@attention_scores.right("einsum")
+@attention_scores.right("an einsum")
 def attention_scores(query, key):
     return torch.einsum("...td,...sd->...ts", query, key) / query.size(-1) ** 0.5
 
 
 attention_scores.right(
-    "the query scaled first",
+    "a query that is scaled before the product",
     body("return (query / math.sqrt(query.size(-1))) @ key.transpose(-1, -2)"),
 )
 
 
-@attention_scores.right("the scale split over both")
+@attention_scores.right("a scale that is split between query and key")
 def attention_scores(query, key):
     fourth_root = query.shape[-1] ** 0.25
     return torch.matmul(query / fourth_root, (key / fourth_root).mT)
 
 
-@attention_scores.right("a bmm over folded batch and heads")
+@attention_scores.right("a bmm over batch and heads in one axis")
 def attention_scores(query, key):
     q = query.reshape(-1, query.size(-2), query.size(-1))
     k = key.reshape(-1, key.size(-2), key.size(-1))
@@ -150,7 +157,7 @@ def attention_scores(query, key):
     return torch.stack(rows, dim=-2) / math.sqrt(query.size(-1))
 
 
-@attention_scores.right("products of all pairs, then a sum")
+@attention_scores.right("a sum over the products of all pairs")
 def attention_scores(query, key):
     pairs = query.unsqueeze(-2) * key.unsqueeze(-3)
     return pairs.sum(dim=-1) * torch.rsqrt(torch.tensor(float(key.size(-1))))
@@ -186,11 +193,11 @@ def masked_softmax(scores, mask=None):
 
 without_zeros.wrong("masked scores become 0", swap("-1e9", "0"))
 without_zeros.wrong(
-    "1e-9 for -1e9", swap("-1e9", "1e-9"), names="masked scores become 0"
+    "1e-9 instead of -1e9", swap("-1e9", "1e-9"), names="masked scores become 0"
 )
 without_zeros.wrong("masked scores become -1", swap("1e9", "1"))
 without_zeros.wrong(
-    "masked_fill thrown away",
+    "an unused result of masked_fill",
     swap("scores = scores", "scores"),
     names="the mask is ignored",
 )
@@ -198,11 +205,11 @@ masked_softmax.wrong("the mask is ignored", body("return scores.softmax(dim=-1)"
 without_zeros.wrong("log-softmax", swap("softmax", "log_softmax"))
 masked_softmax.wrong("the scores, not the weights", body("return scores"))
 without_zeros.wrong(
-    "NaN where a query may attend to nothing", swap("-1e9", 'float("-inf")')
+    "NaN for a query that may not attend to any key", swap("-1e9", 'float("-inf")')
 )
 
 
-@masked_softmax.wrong("uniform weights where a query may attend to nothing")
+@masked_softmax.wrong("uniform weights for a query that may not attend to any key")
 def masked_softmax(scores, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
@@ -216,7 +223,9 @@ without_zeros.wrong(
 )
 
 
-@masked_softmax.wrong("changed in place", names="an input is changed in place")
+@masked_softmax.wrong(
+    "scores that are changed in place", names="an input is changed in place"
+)
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -230,14 +239,14 @@ def masked_softmax(scores, mask=None):
     return e / (e.sum(dim=-1, keepdim=True) + 1e-12)
 
 
-@masked_softmax.wrong("-100 for -1e9", names="not low enough")
+@masked_softmax.wrong("-100 instead of -1e9", names="not low enough")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
     return scores.masked_fill(~mask, -100).softmax(dim=-1) * mask
 
 
-@masked_softmax.wrong("zeros only where the whole mask is closed", diagnosed=False)
+@masked_softmax.wrong("zeros only if the mask hides every key", diagnosed=False)
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -247,7 +256,8 @@ def masked_softmax(scores, mask=None):
 
 
 @masked_softmax.wrong(
-    "the first weights, kept by shape", names="kept from an earlier call"
+    "the first weights, which are kept for each shape",
+    names="kept from an earlier call",
 )
 def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
     sizes = (scores.shape, None if mask is None else mask.shape)
@@ -258,7 +268,7 @@ def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
     return kept[sizes]
 
 
-@masked_softmax.wrong("the first mask kept", diagnosed=False)
+@masked_softmax.wrong("the mask from the first call", diagnosed=False)
 def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
     if mask is None:
         return scores.softmax(dim=-1)
@@ -267,7 +277,7 @@ def masked_softmax(scores, mask=None, kept={}):  # noqa: B006
 
 
 masked_softmax.wrong(
-    "four axes only",
+    "code that works only for four axes",
     swap(
         "~mask,",
         "~mask.expand(scores.shape[:4]) if scores.dim() == 4 else ~mask[None],",
@@ -275,12 +285,12 @@ masked_softmax.wrong(
     names="axes in front",
 )
 masked_softmax.wrong(
-    "the first head's mask for all",
+    "the first head's mask for every head",
     insert("mask = mask[:, :1] if mask.dim() == 4 else mask", before="lowest ="),
     names="one for each head",
 )
 masked_softmax.wrong(
-    "the mask repeated for each head",
+    "a mask that is repeated for each head",
     insert(
         "mask = mask.repeat(1, scores.size(1), 1, 1) if mask.dim() == 4 else mask",
         before="lowest =",
@@ -293,7 +303,7 @@ masked_softmax.wrong(
 )
 
 
-@masked_softmax.wrong("-10000 for -inf", names="not low enough")
+@masked_softmax.wrong("-10000 instead of -inf", names="not low enough")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -301,7 +311,7 @@ def masked_softmax(scores, mask=None):
 
 
 @masked_softmax.wrong(
-    "the largest score of all subtracted", names="the largest of all scores"
+    "a subtraction of the largest of all scores", names="the largest of all scores"
 )
 def masked_softmax(scores, mask=None):
     e = (scores - scores.max()).exp()
@@ -310,7 +320,7 @@ def masked_softmax(scores, mask=None):
     return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-@masked_softmax.wrong("1e-9 in the new sum", names="or a number added")
+@masked_softmax.wrong("1e-9 added to the new sum", names="or a number added")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -318,7 +328,7 @@ def masked_softmax(scores, mask=None):
     return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9)
 
 
-@masked_softmax.wrong("the mask inverted in place", names="changed in place")
+@masked_softmax.wrong("a mask that is inverted in place", names="changed in place")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -327,7 +337,9 @@ def masked_softmax(scores, mask=None):
     return weights.masked_fill(hidden, 0)
 
 
-@masked_softmax.wrong("the mask inverted in place, and back", names="changed in place")
+@masked_softmax.wrong(
+    "a mask that is inverted in place and then inverted back", names="changed in place"
+)
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -335,7 +347,9 @@ def masked_softmax(scores, mask=None):
     return weights * mask.logical_not_()
 
 
-@masked_softmax.wrong("a closed row without a gradient", names="is cut off")
+@masked_softmax.wrong(
+    "detached scores if a query may not attend to any key", names="is cut off"
+)
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -344,7 +358,7 @@ def masked_softmax(scores, mask=None):
     return scores.masked_fill(~mask, -1e30).softmax(dim=-1) * mask
 
 
-@masked_softmax.right("the exponential of scores without their logsumexp")
+@masked_softmax.right("the exponential of the scores minus their logsumexp")
 def masked_softmax(scores, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
@@ -352,7 +366,7 @@ def masked_softmax(scores, mask=None):
     return weights if mask is None else weights * mask
 
 
-@masked_softmax.right("-1e9, then zeros")
+@masked_softmax.right("-1e9 before the softmax and zeros after it")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return F.softmax(scores, dim=-1)
@@ -361,13 +375,13 @@ def masked_softmax(scores, mask=None):
 
 
 without_zeros.right(
-    "-inf, and NaN replaced: masked_fill stops the NaN in the gradient",
+    "-inf and a replacement of NaN, where masked_fill keeps NaN out of the gradient",
     swap("-1e9", 'float("-inf")'),
     swap("(dim=-1)", "(dim=-1).nan_to_num(0.0)"),
 )
 
 
-@masked_softmax.right("an additive mask of the lowest number")
+@masked_softmax.right("an additive mask with the lowest number")
 def masked_softmax(scores, mask=None):
     if mask is None:
         mask = torch.ones_like(scores, dtype=torch.bool)
@@ -376,7 +390,7 @@ def masked_softmax(scores, mask=None):
     return torch.where(mask, weights, torch.zeros_like(weights))
 
 
-@masked_softmax.right("-inf, with rows that may attend to nothing let off")
+@masked_softmax.right("-inf, except in rows that may not attend to any key")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(-1)
@@ -394,7 +408,7 @@ def masked_softmax(scores, mask=None):
     return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-@masked_softmax.right("mask after the softmax, and renormalise")
+@masked_softmax.right("a mask after the softmax and a division by the new sum")
 def masked_softmax(scores, mask=None):
     weights = scores.softmax(dim=-1)
     if mask is None:
@@ -431,38 +445,38 @@ scaled_dot_product_attention = answer(
     "transformer.attention.scaled_dot_product_attention"
 )
 scaled_dot_product_attention.wrong(
-    "without the division by √d_k",
+    "the result without the division by √d_k",
     swap("attention_scores(query, key)", "query @ key.transpose(-2, -1)"),
 )
 scaled_dot_product_attention.wrong(
-    "division by d_k",
+    "a division by d_k",
     swap(
         "attention_scores(query, key)", "query @ key.transpose(-2, -1) / query.size(-1)"
     ),
 )
 scaled_dot_product_attention.wrong(
-    "multiplication by √d_k",
+    "a multiplication by √d_k",
     swap(
         "attention_scores(query, key)",
         "query @ key.transpose(-2, -1) * query.size(-1) ** 0.5",
     ),
 )
 scaled_dot_product_attention.wrong(
-    "√(number of keys)",
+    "a division by √(number of keys)",
     swap(
         "attention_scores(query, key)",
         "query @ key.transpose(-2, -1) / key.size(-2) ** 0.5",
     ),
 )
 scaled_dot_product_attention.wrong(
-    "√d_model",
+    "a division by √d_model",
     swap(
         "attention_scores(query, key)",
         "query @ key.transpose(-2, -1) / (query.size(1) * query.size(-1)) ** 0.5",
     ),
 )
 scaled_dot_product_attention.wrong(
-    "division by √d_k after the softmax",
+    "the division by √d_k after the softmax",
     swap("attention_scores(query, key)", "query @ key.transpose(-2, -1)"),
     swap(
         "return F",
@@ -501,26 +515,26 @@ scaled_dot_product_attention.wrong(
 )
 by_filling.wrong("log-softmax", swap("softmax", "log_softmax"))
 by_filling.wrong(
-    "NaN where a query may attend to nothing", swap("-1e9", 'float("-inf")')
+    "NaN for a query that may not attend to any key", swap("-1e9", 'float("-inf")')
 )
 scaled_dot_product_attention.wrong(
-    "the output alone", swap("value, weights", "value"), diagnosed=False
+    "only the output", swap("value, weights", "value"), diagnosed=False
 )
 scaled_dot_product_attention.wrong(
     "dropout is ignored", swap("F.dropout(weights, dropout)", "weights")
 )
 scaled_dot_product_attention.wrong(
-    "dropout of the output",
+    "dropout on the output",
     swap("(weights, dropout) @ value", "(weights @ value, dropout)"),
 )
 scaled_dot_product_attention.wrong(
-    "dropout of the values",
+    "dropout on the values",
     swap("F.dropout(weights, dropout) @ value", "weights @ F.dropout(value, dropout)"),
 )
 
 
 @scaled_dot_product_attention.wrong(
-    "the share to drop is kept", names="keeps the share it should drop"
+    "a dropout that keeps the share to drop", names="keeps the share it should drop"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -532,7 +546,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "a dropout divided by the share to drop", names="divided by p instead"
+    "weights that are divided by p after dropout", names="divided by p instead"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -544,7 +558,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 scaled_dot_product_attention.wrong(
-    "the weights after the dropout",
+    "a return of the weights after dropout",
     swap(
         "return F.dropout(weights, dropout) @ value, weights",
         """
@@ -557,7 +571,7 @@ scaled_dot_product_attention.wrong(
 
 
 @scaled_dot_product_attention.wrong(
-    "the built-in", names="a call that is the whole answer"
+    "the built-in function", names="a call that is the whole answer"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -566,7 +580,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "dropout from a generator of its own", names="the same numbers dropped in every"
+    "a dropout with its own generator", names="the same numbers dropped in every"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -602,7 +616,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "dropout the same for all heads", names="the same for every head"
+    "a dropout that is the same for all heads", names="the same for every head"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -612,7 +626,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "dropout the same for all sentences", names="the same for every sentence"
+    "a dropout that is the same for all sentences", names="the same for every sentence"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
@@ -621,7 +635,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 scaled_dot_product_attention.wrong(
-    "einsum with four axes",
+    "an einsum that works only for four axes",
     swap(
         "F.dropout(weights, dropout) @ value",
         'torch.einsum("bhts,bhsd->bhtd", F.dropout(weights, dropout), value)',
@@ -629,12 +643,12 @@ scaled_dot_product_attention.wrong(
     names="axes in front",
 )
 scaled_dot_product_attention.wrong(
-    "the first head's mask for all",
+    "the first head's mask for every head",
     swap("key), mask", "key), mask if mask is None else mask[:, :1]"),
     diagnosed=False,
 )
 scaled_dot_product_attention.wrong(
-    "the mask repeated for each head",
+    "a mask that is repeated for each head",
     swap(
         "key), mask",
         "key), mask if mask is None else mask.repeat(1, query.size(1), 1, 1)",
@@ -642,7 +656,7 @@ scaled_dot_product_attention.wrong(
     diagnosed=False,
 )
 scaled_dot_product_attention.wrong(
-    "the average in bfloat16",
+    "a weighted sum in bfloat16",
     swap(
         "F.dropout(weights, dropout) @ value",
         "(F.dropout(weights, dropout).bfloat16() @ value.bfloat16()).to(value.dtype)",
@@ -650,19 +664,19 @@ scaled_dot_product_attention.wrong(
     diagnosed=False,
 )
 scaled_dot_product_attention.wrong(
-    "the gradient of the values cut off",
+    "detached values",
     swap("@ value", "@ value.detach()"),
     names="is cut off",
 )
 scaled_dot_product_attention.wrong(
-    "the gradient of the weights cut off",
+    "detached weights",
     swap("(weights, dropout) @", "(weights.detach(), dropout) @"),
     names="is cut off",
 )
 
 
 @scaled_dot_product_attention.wrong(
-    "NaN in the gradient of a closed row", names="NaN in the gradient"
+    "NaN in the gradient of a row without keys", names="NaN in the gradient"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     scores = attention_scores(query, key)
@@ -672,7 +686,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     return F.dropout(weights, dropout) @ value, weights
 
 
-@scaled_dot_product_attention.wrong("the values masked in place", names="in place")
+@scaled_dot_product_attention.wrong("values that are masked in place", names="in place")
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
     output = F.dropout(weights, dropout) @ value
@@ -682,7 +696,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 @scaled_dot_product_attention.wrong(
-    "the mask inverted in place, and back", names="in place"
+    "a mask that is inverted in place and then inverted back", names="in place"
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     if mask is not None:
@@ -692,14 +706,15 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 by_filling.wrong(
-    "-1e9, and a closed row averages all values",
+    "-1e9, so that a row without keys averages all values",
     swap("scores.softmax", "scores.softmax"),
-    names="uniform weights where a query may attend to nothing",
+    names="uniform weights for a query that may not attend to any key",
 )
 
 
 @scaled_dot_product_attention.wrong(
-    "widths that differ cut to the narrower", names="error that does not come"
+    "different widths that are cut to the smaller width",
+    names="error that does not come",
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     d_k = min(query.size(-1), key.size(-1))
@@ -708,7 +723,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 
 
 scaled_dot_product_attention.right(
-    "einsum",
+    "an einsum",
     swap(
         "F.dropout(weights, dropout) @ value",
         'torch.einsum("...ts,...sd->...td", F.dropout(weights, p=dropout), value)',
@@ -716,7 +731,9 @@ scaled_dot_product_attention.right(
 )
 
 
-@scaled_dot_product_attention.right("all in one, masked before scaling")
+@scaled_dot_product_attention.right(
+    "all steps in one function, with the mask before the scaling"
+)
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     scores = torch.matmul(query, key.transpose(-2, -1))
     if mask is not None:
@@ -727,7 +744,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     return torch.matmul(torch.dropout(weights, dropout, True), value), weights
 
 
-@scaled_dot_product_attention.right("a module for the dropout, a list for the result")
+@scaled_dot_product_attention.right("a dropout module and a list as the result")
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
     return [torch.nn.Dropout(dropout)(weights) @ value, weights]
@@ -753,7 +770,9 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     return torch.stack(rows, dim=-2), weights
 
 
-@scaled_dot_product_attention.right("keys transposed and values folded for a bmm")
+@scaled_dot_product_attention.right(
+    "a bmm of weights and values over batch and heads in one axis"
+)
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     weights = masked_softmax(attention_scores(query, key), mask)
     w = F.dropout(weights, dropout).reshape(-1, *weights.shape[-2:])
@@ -766,15 +785,15 @@ def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
 softmax_entropy = answer("transformer.analysis.attention.softmax_entropy")
 softmax_entropy.with_faults("kept buffer seed default float32 rounded written cpu")
 softmax_entropy.wrong(
-    "the opposite sign",
+    "the entropy with the opposite sign",
     swap("torch.special.entr(weights)", "(weights * weights.clamp(min=1e-30).log())"),
 )
 softmax_entropy.wrong(
-    "in bits",
+    "the entropy in bits",
     swap("torch.special.entr(weights)", "-(weights * weights.clamp(min=1e-30).log2())"),
 )
 softmax_entropy.wrong(
-    "log10",
+    "the entropy in decimal digits",
     swap(
         "torch.special.entr(weights)", "-(weights * weights.clamp(min=1e-30).log10())"
     ),
@@ -784,11 +803,12 @@ softmax_entropy.wrong(
     body("return torch.special.entr(scores.softmax(dim=-1)).mean(dim=-1)"),
 )
 softmax_entropy.wrong(
-    "a dimension other than the last",
+    "the entropy over a dimension other than the last",
     body("return torch.special.entr(scores.softmax(dim=-2)).sum(dim=-2)"),
 )
 softmax_entropy.wrong(
-    "without the softmax", body("return -(scores * scores.log()).sum(dim=-1)")
+    "the entropy of the scores, without the softmax",
+    body("return -(scores * scores.log()).sum(dim=-1)"),
 )
 softmax_entropy.wrong(
     "NaN for a weight of 0",
@@ -805,12 +825,13 @@ softmax_entropy.wrong(
     names="overflows",
 )
 softmax_entropy.wrong(
-    "one number for everything",
+    "one number for all rows",
     body("return torch.special.entr(scores.softmax(dim=-1)).sum()"),
     names="one number for all",
 )
 softmax_entropy.wrong(
-    "not weighted", body("return -scores.log_softmax(dim=-1).sum(dim=-1)")
+    "the sum of the log-weights without the weights as factors",
+    body("return -scores.log_softmax(dim=-1).sum(dim=-1)"),
 )
 
 
@@ -830,7 +851,7 @@ softmax_entropy.wrong(
 
 
 @softmax_entropy.wrong(
-    "the largest score of all subtracted", names="the largest of all scores"
+    "a subtraction of the largest of all scores", names="the largest of all scores"
 )
 def softmax_entropy(scores):
     e = (scores - scores.max()).exp()
@@ -838,13 +859,15 @@ def softmax_entropy(scores):
     return torch.special.entr(weights).sum(dim=-1)
 
 
-@softmax_entropy.wrong("-inf replaced in place", names="changed in place")
+@softmax_entropy.wrong(
+    "scores of -inf that are replaced in place", names="changed in place"
+)
 def softmax_entropy(scores):
     scores.masked_fill_(scores == -torch.inf, -1e30)
     return torch.special.entr(scores.softmax(dim=-1)).sum(dim=-1)
 
 
-@softmax_entropy.wrong("scores clamped at -100", diagnosed=False)
+@softmax_entropy.wrong("scores that are clamped at -100", diagnosed=False)
 def softmax_entropy(scores):
     weights = scores.clamp(min=-100).softmax(dim=-1)
     return torch.special.entr(weights).sum(dim=-1)
@@ -857,14 +880,14 @@ def softmax_entropy(scores):
 
 
 softmax_entropy.right(
-    "where",
+    "torch.where",
     swap(
         "special.entr(weights)",
         "where(weights > 0, -weights * torch.log(weights), torch.zeros_like(weights))",
     ),
 )
 softmax_entropy.right(
-    "xlogy", swap("torch.special.entr(weights)", "-torch.xlogy(weights, weights)")
+    "torch.xlogy", swap("torch.special.entr(weights)", "-torch.xlogy(weights, weights)")
 )
 
 
@@ -875,7 +898,7 @@ def softmax_entropy(scores):
 
 
 softmax_entropy.right(
-    "cross-entropy with itself",
+    "the cross-entropy of the weights with themselves",
     swap(
         "torch.special.entr(weights)",
         "-(weights * scores.log_softmax(dim=-1).nan_to_num(neginf=0.0))",
@@ -895,7 +918,7 @@ softmax_entropy.right(
 by_mask = answer("transformer.attention.masked_softmax")
 by_mask.with_faults("kept buffer seed default detached float32 rounded written cpu")
 by_mask.wrong(
-    "three axes of a mask taken for sentences",
+    "a mask of three axes that is read as (b, t, s)",
     insert(
         """
         if mask.dim() == 3 and scores.dim() == 4:
@@ -906,19 +929,19 @@ by_mask.wrong(
     names="does not take a mask (h, t, s)",
 )
 by_mask.wrong(
-    "a mask of two axes at least",
+    "code that needs a mask of at least two axes",
     insert(
         "mask = mask.expand(*scores.shape[:-2], *mask.shape[-2:])", before="lowest = "
     ),
     names="does not take a mask (s,)",
 )
 by_mask.wrong(
-    "a closed row told by its first key",
+    "zeros for each query whose first key is hidden",
     swap("weights * mask", "weights * mask[..., :1]"),
     diagnosed=False,
 )
 by_mask.wrong(
-    "kept by the tensors",
+    "results that are kept for each tensor",
     body("""
     kept, key = masked_softmax.__dict__, (id(scores), id(mask))
     if key not in kept:
@@ -933,14 +956,14 @@ by_mask.wrong(
 dropping = answer("transformer.attention.scaled_dot_product_attention")
 dropping.with_faults("kept seed default detached float32 rounded written cpu")
 dropping.wrong(
-    "dropout only where gradients are kept",
+    "dropout only when PyTorch records gradients",
     swap(
         "F.dropout(weights, dropout)",
         "F.dropout(weights, dropout, torch.is_grad_enabled())",
     ),
 )
 dropping.wrong(
-    "divided by the sum again after dropout",
+    "weights that are divided by their sum again after dropout",
     body("""
     weights = masked_softmax(attention_scores(query, key), mask)
     used = F.dropout(weights, dropout)
@@ -967,7 +990,7 @@ dropping.right(
     """),
 )
 answer("transformer.analysis.attention.softmax_entropy").wrong(
-    "squeezed",
+    "a squeezed result",
     swap("entr(weights).sum(dim=-1)", "entr(weights).sum(dim=-1).squeeze()"),
     diagnosed=False,
 )
@@ -977,7 +1000,7 @@ answer("transformer.analysis.attention.softmax_entropy").wrong(
 
 some_sizes = answer("transformer.attention.attention_scores")
 some_sizes.wrong(
-    "not scaled where there are more keys than queries",
+    "no scaling if there are more keys than queries",
     swap("math.sqrt(d_k)", "(math.sqrt(d_k) if key.size(-2) <= query.size(-2) else 1)"),
     names="the division by √d_k",
 )

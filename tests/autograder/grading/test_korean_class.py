@@ -48,7 +48,7 @@ def assert_as_in_english(
         translate_checks(graded.notebook, table)
         text = json.dumps(graded.notebook.cells)  # the record keeps English templates
         assert "should not equal" not in text
-        assert "keys against queries" not in text
+        assert "keys times queries" not in text
     assert scores == {who: expected[who]["score"] for who in scores}
     return scores
 
