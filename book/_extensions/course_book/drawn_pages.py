@@ -133,7 +133,7 @@ class Drawing(DrawingDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Return the figure; raise an error where something is missing."""
+        """Return the figure; raise an error if something is missing."""
         name, alt = self.arguments[0], self.options.get("alt")
         if name not in gallery.NAMES or not alt or not self.content:
             raise self.error(

@@ -1,7 +1,7 @@
 """Search in Korean: find a word with and without the particle at its end.
 
-The particle is removed from the words of the index and of the query, as in 마스크가, which
-becomes 마스크.
+The particle is removed from the words of the index and of the query. For example,
+마스크가 becomes 마스크.
 """
 
 from __future__ import annotations
