@@ -2021,7 +2021,7 @@ TWO_CORPORA = {
 EQUALS = {"cdcba": 2, "ccc": 1, "cc": 2, "ccaab": 2, "abcb": 2, "aadd": 2}
 RUNS = {"baacbac": 6, "bbaacabaa": 3, "ccca": 8, "ccccaa": 5}
 ONCE = "merges of pairs that count once per word, even if the word repeats them"
-BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # learned bit by bit
+BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # no ties at any step
 CAPITAL = {"Zab": 2}  # in Python, Z comes before a
 SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
 
@@ -2325,7 +2325,9 @@ def test_learned_of_runs(student, draw):
 def test_learned_to_the_end(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in BY_AND_BY.items()}
-    n = 9  # more than exist; few, in case pieces accumulate
+    # More merges than exist, but only a few more, because in wrong code pieces may
+    # accumulate between calls.
+    n = 9
     seen_twice = learned(words, n, least=2)
     named: Named = {
         "merges of only the pairs that occur at least twice": lambda: seen_twice

@@ -105,7 +105,7 @@ async def _execute(
                 notebook,
                 timeout=seconds,
                 resources=place,
-                record_timing=False,  # times would change the cell's hash
+                record_timing=False,  # otherwise a cell's name would contain its times
                 # The kernel splits printed text into messages every 0.2 seconds, and
                 # myst-nb would break a line between two messages.
                 coalesce_streams=True,

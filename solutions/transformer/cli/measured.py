@@ -80,7 +80,7 @@ def read_measured(
 
 
 def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
-    """Raise ValueError if a corpus lacks a part, also looking in Multi30k's folder."""
+    """Raise ValueError if a corpus has no such part; Multi30k may have extra ones."""
     if corpus is CorpusName.grammar and split not in ("valid", "test"):
         raise ValueError(f"the grammar has no part {split!r}: valid or test")
     if corpus is CorpusName.grammar or split in SPLITS:

@@ -68,8 +68,7 @@ def prepare(
     """Check text files, learn subwords from the training part, and number all parts.
 
     The function first checks every line of every file. Only then does it write the
-    folder `SENTENCES` into the run's folder. After an error, this folder does not
-    exist.
+    folder `SENTENCES` into the run's folder. This folder appears when it is complete.
 
     Args:
         texts: the files of "train", "valid" and perhaps "test".

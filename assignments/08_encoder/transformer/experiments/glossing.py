@@ -1,9 +1,9 @@
-"""Translate each word of a sentence by itself, the smallest task for an encoder.
+"""Translate each word of a sentence in context, the smallest task for an encoder.
 
-The right translation, called gloss, depends on the other words: "bank" is a bank or a
-bench, and "an" is "on" or a part of "call". It comes from the gold alignment of the
-course's corpus. The module imports no encoder, because the encoder is passed in as an
-argument.
+The translation of a word, called its gloss, depends on the other words: "bank" is a
+bank or a bench, and "an" is "on" or a part of "call". The right glosses come from the
+gold alignment of the course's corpus. The module imports no encoder, because the
+encoder is passed in as an argument.
 """
 
 from collections.abc import Sequence

@@ -55,6 +55,6 @@ class RecurrentConfig:
     def tiny(
         cls, src_vocab_size: int, tgt_vocab_size: int, **changes: Any
     ) -> "RecurrentConfig":
-        """Return a small configuration, which learns the grammar corpus in a minute."""
+        """Return a small model that learns the grammar corpus in about a minute."""
         sizes = {"d_model": 96, "d_h": 96, "dropout": 0.05}
         return cls(src_vocab_size, tgt_vocab_size, **{**sizes, **changes})
