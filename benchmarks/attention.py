@@ -1,9 +1,9 @@
-"""Time the course's attention against the math path of PyTorch's own.
+"""Compare the speed of the course's attention with PyTorch's math kernel.
 
     python benchmarks/attention.py [--rounds 60] [--threads 1]
 
-Forward and backward at (b, h, t, s, d_k) = (32, 8, 64, 64, 32), with a mask that hides
-padding. The results must agree.
+Time the forward and backward pass at (b, h, t, s, d_k) = (32, 8, 64, 64, 32), with a
+mask that hides padding. The results must agree.
 """
 
 import argparse
@@ -21,10 +21,10 @@ B, H, T, S, D_K = 32, 8, 64, 64, 32
 
 
 def measure(rounds: int = 60) -> Ratio:
-    """Time both in turn.
+    """Time both attentions in alternation.
 
     Raises:
-        SystemExit: if they disagree.
+        SystemExit: if their results differ.
     """
     generator = torch.Generator().manual_seed(0)
     shapes = [(B, H, T, D_K), (B, H, S, D_K), (B, H, S, D_K)]
@@ -52,7 +52,7 @@ def measure(rounds: int = 60) -> Ratio:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure both attentions, and print the times and their ratio."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--threads", type=int, default=1)

@@ -1,11 +1,11 @@
-"""Measure everything that the book's appendix shows, in one run: `make bench`.
+"""Measure all figures of the book's appendix in one run: `make bench`.
 
     python benchmarks/bench.py [--data-dir DIR] [--run runs/tutorial] [--threads 2]
 
-Against peers built on the spot from packages of PyPI: `nn.Transformer`, PyTorch's own
-attention, plain decoding, sacreBLEU and stock nbgrader. It writes
-`benchmarks/results/bench.json`. With `--data-dir` the sentences are Multi30k's; without
-it the file is fetched.
+The course is compared with references from PyPI: `nn.Transformer`, PyTorch's own
+attention, decoding without a cache, sacreBLEU and stock nbgrader. The results are
+written to `benchmarks/results/bench.json`. The sentences are Multi30k's, from
+`--data-dir` or downloaded.
 """
 
 import argparse
@@ -35,10 +35,10 @@ PARTS = ("attention", "training", "decoding", "bleu", "grading")
 
 
 class Bench:
-    """What is measured, on which sentences and with which model."""
+    """Hold the sentences and the model for the measurements."""
 
     def __init__(self, data_dir: Path | None, run: Path | None):
-        """Read the corpus; without a run a model is trained for a moment."""
+        """Read the corpus; `run` is the folder of a trained model, or None."""
         self.data_dir = data_dir
         self.corpus = load_corpus(CorpusName.multi30k, data_dir)
         self.words = number_words(CorpusName.multi30k, self.corpus)
@@ -68,7 +68,7 @@ class Bench:
         return attention.measure(ATTENTION_ROUNDS).rounded()
 
     def decoding(self) -> dict[str, Any]:
-        """Compare the translation of the test set with plain decoding."""
+        """Compare our translation of the test set with decoding without a cache."""
         if self.run:
             model = load_checkpoint(self.run / BEST).build_model()
         else:
@@ -104,12 +104,16 @@ class Bench:
         return {**ratio.rounded(), "sentences": len(references)}
 
     def grading(self) -> dict[str, Any]:
-        """Compare the autograder with stock nbgrader."""
+        """Compare the speed of the autograder with stock nbgrader."""
         return grading.measure_small("04", CLASS, STOCK)
 
 
 def keep_others(here: dict[str, Any]) -> dict[str, Any]:
-    """Read the figures of the file, if they were measured on this machine."""
+    """Read the results file, which must come from this machine.
+
+    Raises:
+        SystemExit: if the file was measured on another machine.
+    """
     found = json.loads(RESULTS.read_text("utf-8"))
     for name, value in found["machine"].items():
         if name != "load_before" and here[name] != value:
@@ -121,7 +125,7 @@ def keep_others(here: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure the chosen parts, print the figures, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path, help="Multi30k; else it is fetched")
     parser.add_argument("--run", type=Path, help="folder of a trained model")

@@ -3,8 +3,9 @@
     python benchmarks/complexity.py [--d-model 64] [--width 3] [--batch-size 128]
                                     [--device cpu]
 
-One layer of each kind, forward, one thread; milliseconds for the whole batch, the
-median of many runs. Under each time stand the multiply-adds that Table 1 predicts.
+Each measurement is the forward pass of one layer on one thread: milliseconds for the
+whole batch, the median of many runs. Below each time are the multiply-adds that Table 1
+predicts.
 """
 
 import argparse
@@ -43,7 +44,7 @@ def print_table(
 
 
 def main() -> None:
-    """Measure, and print the table and the lengths at which times cross."""
+    """Measure, and print the table and the lengths at which two times are equal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--d-model", type=int, default=64)
     parser.add_argument("--width", type=int, default=3, help="k and r, odd")

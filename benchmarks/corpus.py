@@ -1,6 +1,6 @@
-"""Measure how long the grammar corpus takes: `python benchmarks/corpus.py`.
+"""Measure how long it takes to make the grammar corpus: `python benchmarks/corpus.py`.
 
-Prints the best of some runs, each of which makes the whole corpus anew.
+Print the shortest time of several runs, each of which makes the whole corpus.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from transformer.data.word_counts import build_vocabularies
 
 
 def measure(runs: int) -> tuple[float, float]:
-    """Return the least seconds of wall clock and of processor time of a run."""
+    """Return the shortest wall-clock and processor times of the runs, in seconds."""
     walls, processors = [], []
     for _ in range(runs):
         make_grammar_corpus.cache_clear()
@@ -23,7 +23,7 @@ def measure(runs: int) -> tuple[float, float]:
 
 
 def main() -> None:
-    """Print the time, and the size of what was made."""
+    """Print the times, and the size of the corpus."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=3, help="default: %(default)s")
     wall, processor = measure(parser.parse_args().runs)

@@ -1,10 +1,10 @@
-"""Time the searches with and without the cache of keys and values.
+"""Time greedy and beam search with and without the cache of keys and values.
 
     python benchmarks/decoding.py [--length 256] [--batch 8] [--threads 1]
 
-The model has the tutorial's sizes and random weights, and never ends a sentence, so
-that every search writes exactly `--length` tokens. Runs with and without the cache
-alternate. The words must be the same.
+The model has the tutorial's sizes and random weights. It never ends a sentence, so
+every search writes exactly `--length` tokens. Runs with and without the cache
+alternate, and they must write the same words.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def make_endless_model(length: int) -> Transformer:
 def measure(
     name: str, search: Callable[..., Tensor], models: tuple[torch.nn.Module, ...]
 ) -> None:
-    """Time a search with each model in turn, and print medians and their ratio."""
+    """Time a search with each model in alternation; print medians and their ratio."""
     times: list[list[float]] = [[] for _ in models]
     for _ in range(ROUNDS):
         found = []
@@ -59,7 +59,7 @@ def measure(
 
 
 def main() -> None:
-    """Measure greedy and beam search, one sentence and a batch."""
+    """Measure greedy and beam search, for one sentence and for a batch."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--length", type=int, default=256)
     parser.add_argument("--batch", type=int, default=8)

@@ -1,9 +1,9 @@
-"""Time the front page: from opening it until its first translation stands there.
+"""Measure the time from opening the front page until its first translation appears.
 
     python benchmarks/first_translation.py [LOADS]
 
-Chromium opens the built book from the disk, each time as in a first visit. Prints
-milliseconds of wall time: let nothing else run.
+Chromium opens the built book from the disk, each time as if for the first time.
+Milliseconds of wall-clock time are printed, so run nothing else meanwhile.
 """
 
 import statistics
@@ -25,7 +25,7 @@ new MutationObserver(see).observe(document, how);
 
 
 def milliseconds(browser: object) -> float:
-    """Open the page once, as somebody who was never here."""
+    """Open the page in a new browser context; return the time until it translates."""
     context = browser.new_context()
     page = context.new_page()
     page.add_init_script(WATCH)
@@ -37,7 +37,7 @@ def milliseconds(browser: object) -> float:
 
 
 def main() -> None:
-    """Read the command line, and open the page so often."""
+    """Read the number of loads from the command line, measure, and print the times."""
     loads = int(sys.argv[1]) if len(sys.argv) > 1 else 15
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -1,18 +1,21 @@
-"""Time the autograder against stock `nbgrader autograde`, in one run.
+"""Compare the speed of the autograder with stock `nbgrader autograde`.
 
     python benchmarks/grading.py [--unit 04] [--large] [--cluster] [--before CHECKOUT]
 
-Both grade the same submissions of one unit: right answers in two styles, mistakes,
-half-done and untouched ones. Ours runs the hidden checks, in a sandbox; stock nbgrader
-runs the notebook with its visible checks only, which is less work. Both are whole
-commands, start included. Then: the cost of a submission in a class of 1,000 and the
-memory of the command, feedback for 400, one submission graded again with everything
-warm, and a child's private memory. On two quiet cores that takes under 15 minutes.
+Both grade the same submissions of one unit: right answers in two styles, mistakes, and
+half-finished and untouched notebooks. Our autograder runs the hidden checks in a
+sandbox. Stock nbgrader runs only the notebook with its visible checks, which is less
+work. Both times are those of complete commands, including their start.
 
-`--large` adds the memory at 10,000; `--cluster` a class of 10,000 on a dask cluster of
-two groups of workers, one of whose workers is killed. Each adds half an hour or more.
-`--before CHECKOUT` grades 200 in turn with an earlier commit, where `make setup` has
-run: is grading slower for what was added? All goes into `results/grading.json`.
+Then measure the time for each submission in a class of 1,000, the memory of the
+command, feedback for 400 students, regrading of a single submission, and the private
+memory of a child process. All of this takes under 15 minutes on two idle cores.
+
+`--large` adds the memory for a class of 10,000. `--cluster` adds a class of 10,000 on a
+dask cluster with two groups of workers, of which one worker is killed. Each adds half
+an hour or more. `--before CHECKOUT` alternates with an earlier commit, in whose
+checkout `make setup` has run, on classes of 200. It shows whether a change has made
+grading slower. All results are written to `results/grading.json`.
 """
 
 import argparse
@@ -45,7 +48,7 @@ from autograder.proof.sample_class import SampleClass
 from autograder.unit import graded_unit
 
 RESULTS = Path(__file__).parent / "results" / "grading.json"
-LEFT_OUT = ("looping", "damaged")  # the one measures a limit, the other stops stock
+LEFT_OUT = ("looping", "damaged")  # one measures a limit, and one stops stock nbgrader
 STOCK = """\
 c = get_config()
 c.CourseDirectory.course_id = "stock"
@@ -56,7 +59,7 @@ COURSE = Path(sys.executable).with_name("course")
 
 
 class Sizes(NamedTuple):
-    """How many submissions are graded, and when a worker of the cluster is killed."""
+    """Hold the sizes of the classes, and when a worker of the cluster is killed."""
 
     small: int = 100
     large: int = 1000
@@ -70,7 +73,7 @@ FEW = Sizes(10, 20, 10, 60, 8.0)
 
 
 def make_notebooks(unit: str) -> list[NotebookNode]:
-    """Make the submissions that a class is put together from."""
+    """Make the different submissions, which are repeated to form a class."""
     made = SampleClass(unit)
     return [
         made.notebook(sample.answers)
@@ -80,7 +83,7 @@ def make_notebooks(unit: str) -> list[NotebookNode]:
 
 
 def write_class(root: Path, slug: str, notebooks: list[NotebookNode], n: int) -> None:
-    """Write `n` submissions under `root`."""
+    """Write a class of `n` submissions under `root`."""
     texts = cycle([nbformat.writes(notebook) for notebook in notebooks])
     for number, text in zip(range(n), texts, strict=False):
         folder = root / "submitted" / f"student-{number:04}" / slug
@@ -96,7 +99,7 @@ def time_ours(
     *options: str,
     course: Path = COURSE,
 ) -> Took:
-    """Return what `course grade` took on a class of `n`."""
+    """Return the time and memory of `course grade` for a class of `n`."""
     write_class(root, slug, notebooks, n)
     command = [str(course), "grade", slug, *(options or ("--no-feedback",))]
     return timed([*command, "--course-root", str(root)], root)
@@ -105,7 +108,7 @@ def time_ours(
 def before(
     checkout: Path, slug: str, notebooks: list[NotebookNode], home: Path
 ) -> dict[str, dict[str, float]]:
-    """Grade equal classes with this course and with an earlier checkout's, in turn."""
+    """Alternately grade equal classes with this course and an earlier checkout."""
     n, pairs = Sizes().in_turn, []
     for turn in range(3):
         roots = home / f"now-{turn}", home / f"before-{turn}"
@@ -117,7 +120,7 @@ def before(
 
 
 def feedback_seconds(slug: str, n: int, root: Path) -> float:
-    """Return the seconds in which pages are written for `n` that are graded."""
+    """Return the seconds for writing the feedback pages of `n` graded submissions."""
     for path in sorted((root / "submitted").iterdir())[n:]:
         shutil.rmtree(path)
     command = [str(COURSE), "grade", slug, "--course-root", str(root)]
@@ -129,7 +132,7 @@ def feedback_seconds(slug: str, n: int, root: Path) -> float:
 
 
 def time_stock(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> Took:
-    """Return what stock `nbgrader autograde` took on a class of `n`."""
+    """Return the time and memory of stock `nbgrader autograde` for a class of `n`."""
     course = load_course()
     unit = course.unit(slug)
     source = root / "source" / slug
@@ -144,7 +147,10 @@ def time_stock(slug: str, notebooks: list[NotebookNode], n: int, root: Path) -> 
 
 
 def regrade_seconds(root: Path, slug: str) -> list[float]:
-    """Grade single submissions again, gradebook included, with everything warm."""
+    """Return the seconds for regrading single submissions, with warm caches.
+
+    The time includes the gradebook.
+    """
     torch.set_num_threads(1)
     folder, unit, parent = ClassFolder(root), graded_unit(slug), shared_parent()
     found = []
@@ -152,11 +158,11 @@ def regrade_seconds(root: Path, slug: str) -> list[float]:
         start = time.perf_counter()
         write(folder, grade_submission(unit, submission, folder.limits, parent))
         found.append(time.perf_counter() - start)
-    return found[1:]  # the first warms up
+    return found[1:]  # the first one only warms up
 
 
 def child_megabytes(root: Path, slug: str) -> float:
-    """Return the largest private memory of a child while submissions are graded."""
+    """Return the largest private memory of a child process during grading."""
     folder, unit, parent = ClassFolder(root), graded_unit(slug), shared_parent()
     watch = MemoryWatch(fork_server(os.getpid()))
     watch.start()
@@ -168,7 +174,7 @@ def child_megabytes(root: Path, slug: str) -> float:
 
 
 def fork_server(pid: int) -> int:
-    """Return the process that forks, at the end of the sandbox's chain."""
+    """Return the process that forks the children, the last in the sandbox's chain."""
     below = descendants(pid)
     return below[-1] if below else pid
 
@@ -176,14 +182,17 @@ def fork_server(pid: int) -> int:
 def on_a_cluster(
     slug: str, notebooks: list[NotebookNode], sizes: Sizes, home: Path
 ) -> dict:
-    """Grade the largest class on two groups of two workers, and kill a worker."""
+    """Grade the largest class on a cluster of two groups of two workers.
+
+    One of the workers is killed meanwhile.
+    """
     dask, started = [sys.executable, "-m", "dask"], []
     place = home / "scheduler.json"
     try:
         started.append(
             subprocess.Popen([*dask, "scheduler", "--scheduler-file", str(place)])
         )
-        for group in ("one", "two"):  # as on two hosts
+        for group in ("one", "two"):  # like two hosts
             options = ["--nworkers", "2", "--nthreads", "1", "--name", group]
             worker = [*dask, "worker", "--scheduler-file", str(place), *options]
             started.append(subprocess.Popen(worker))
@@ -211,7 +220,7 @@ def on_a_cluster(
 
 
 def kill_a_worker(group: int) -> None:
-    """Kill one worker of a group, by the group's nanny process."""
+    """Kill one worker of the group whose nanny process is `group`."""
     for pid in descendants(group):
         if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text():
             os.kill(pid, signal.SIGKILL)
@@ -219,7 +228,7 @@ def kill_a_worker(group: int) -> None:
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure what the options ask for, print the figures, and write them."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--unit", default="04")
     parser.add_argument("--large", action="store_true", help="also a class of 10,000")
@@ -238,7 +247,7 @@ def main() -> None:
 
 
 def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | int]:
-    """Compare our seconds a submission with stock nbgrader's, in small classes."""
+    """Compare our seconds per submission with stock nbgrader's, in small classes."""
     slug = load_course().unit(unit).slug
     notebooks = make_notebooks(slug)
     with tempfile.TemporaryDirectory(prefix="grading-benchmark-") as name:
@@ -256,7 +265,7 @@ def measure_small(unit: str, ours: int, stock: int) -> dict[str, float | str | i
 
 
 def measure(options: argparse.Namespace, home: Path) -> Iterator[dict]:
-    """Yield the figures by their names, each group as soon as it is measured."""
+    """Yield the figures by name, each group of them as soon as it is measured."""
     slug = load_course().unit(options.unit).slug
     notebooks, sizes = make_notebooks(slug), FEW if options.few else Sizes()
     small, large, pages = sizes.small, sizes.large, sizes.with_feedback

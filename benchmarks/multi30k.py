@@ -1,4 +1,4 @@
-"""Measure trained models on Multi30k, and what each part of the best recipe buys.
+"""Evaluate trained models on Multi30k, and the contribution of each part of `best`.
 
     python -m transformer train --data multi30k --config best --out runs/best …
     python benchmarks/multi30k.py tutorial runs/tutorial_* [--data-dir DIR]
@@ -7,15 +7,16 @@
     python benchmarks/multi30k.py best-seeds runs/best_2 runs/best_3 [--data-dir DIR]
     python benchmarks/multi30k.py ablation [--epochs 6] [--data-dir DIR]
 
-`tutorial` is trained with `--precision bfloat16` and the seeds 2, 3 and 4. The
-validation set chooses one, by the greedy BLEU of the average of the last epochs.
-`attention` and `seq2seq`, the recurrent models, are trained once each, with the seed of
-their configuration, and measured by the same rule: the average, greedily.
-(Rules and seeds were written down before any of them was measured.) For `best` the
-checkpoint (best epoch or averaged) and the search are chosen on the validation set. The
-test set is looked at for what was chosen, and only then. `best-seeds` measures it with
-the seeds 2 and 3 in place of its own, by the same rule. Each writes
-`benchmarks/results/multi30k_<name>.json` with the log of the training.
+`tutorial` is trained with `--precision bfloat16` and the seeds 2, 3 and 4. The run with
+the highest validation BLEU is chosen, with greedy search and the average of the last
+epochs. `attention` and `seq2seq`, the recurrent models, are each trained once, with the
+seed of their configuration. They are evaluated in the same way: the average, with
+greedy search. (Rules and seeds were written down before any model was evaluated.) For
+`best`, the checkpoint (best epoch or averaged) and the search are chosen on the
+validation set. Only then is the chosen combination evaluated on the test set.
+`best-seeds` evaluates runs of `best` with the seeds 2 and 3, in the same way. Each
+command writes `benchmarks/results/multi30k_<name>.json`, including the log of the
+training.
 """
 
 import argparse
@@ -54,7 +55,7 @@ from transformer.translation.evaluation import (
 from transformer.translation.fast import fast_translation
 
 RESULTS = Path(__file__).parent / "results"
-ONE_RULE = ("tutorial", "attention", "seq2seq")  # the average, greedily
+ONE_RULE = ("tutorial", "attention", "seq2seq")  # with the average and greedy search
 AVERAGE = "average"
 EPOCH_FILES = "epoch_*.pt"
 GREEDY = SearchSettings(1)
@@ -72,17 +73,17 @@ WITHOUT = {
 
 
 class Measure:
-    """Measure models on one corpus."""
+    """Evaluate models on Multi30k."""
 
     def __init__(self, folder: Path | None):
-        """Read Multi30k from a folder, or fetch it."""
+        """Read Multi30k from a folder, or download it."""
         self.corpus: Corpus = load_corpus(CorpusName.multi30k, folder)
         self.words = number_words(CorpusName.multi30k, self.corpus)
 
     def bleu(
         self, model: nn.Module, pairs: list[SentencePair], search: SearchSettings
     ) -> dict[str, Any]:
-        """Score the translations of a split, by both conventions."""
+        """Compute the BLEU of a split's translations, in two conventions."""
         found = translate_pairs(
             model, pairs, self.words, search, 256, search=fast_translation
         )
@@ -98,10 +99,11 @@ class Measure:
         }
 
     def loss(self, model: nn.Module, pairs: list[SentencePair]) -> dict[str, float]:
-        """Measure a split's perplexity, and what the tutorial calls so.
+        """Compute a split's perplexity, and the perplexity that the tutorial computes.
 
-        Its batches hold sentences of similar length, and it takes the mean of their
-        losses: a token of a short sentence counts for more than one of a long sentence.
+        The tutorial's batches contain sentences of similar length, and the tutorial
+        averages the losses of the batches. A token of a short sentence therefore has
+        more weight than a token of a long sentence.
         """
         in_order = sorted(pairs, key=_torchtext_key)
         each = [
@@ -115,17 +117,17 @@ class Measure:
         }
 
     def greedily(self, model: nn.Module, pairs: list[SentencePair]) -> dict[str, Any]:
-        """Measure a split's perplexity, and score its greedy translations."""
+        """Compute a split's perplexity, and the BLEU of its greedy translations."""
         return {**self.loss(model, pairs), **self.bleu(model, pairs, GREEDY)}
 
 
 def _torchtext_key(pair: SentencePair) -> int:
-    """Return what torchtext sorts a translation corpus by."""
+    """Return the key by which torchtext sorts a translation corpus."""
     return interleave_keys(len(pair.src), len(pair.tgt))
 
 
 def describe(checkpoint: Checkpoint, model: nn.Module) -> dict[str, Any]:
-    """Say what was trained, how, and how that went."""
+    """Return facts about a model, its training, and the log of the training."""
     return {
         "torch": torch.__version__,
         "parameters": count_parameters(model),
@@ -139,12 +141,13 @@ def describe(checkpoint: Checkpoint, model: nn.Module) -> dict[str, Any]:
 
 
 def measure_tutorial(measure: Measure, runs: list[Path]) -> dict[str, Any]:
-    """Choose one of several trainings on the validation set, then measure it greedily.
+    """Choose one of several runs on the validation set, and evaluate it.
 
-    The trainings differ in their seed. The one whose averaged weights have the highest
-    BLEU on the validation set is chosen, and the test set is looked at for it alone:
-    for the average, and for that of its kept epochs (the last five, and the best) whose
-    validation loss is the lowest as the tutorial counts it, and which it would take.
+    The runs differ in their seed. The run whose averaged weights have the highest
+    validation BLEU is chosen. Only this run is evaluated on the test set, twice: with
+    its averaged weights, and with the epoch that the tutorial would use. This is the
+    epoch with the lowest validation loss, as the tutorial computes it, among the epochs
+    that were kept (the last five, and the best).
     """
     tried, paths = [], {}
     for path in [path for run in runs for path in kept_weights(run)]:
@@ -170,13 +173,13 @@ def measure_tutorial(measure: Measure, runs: list[Path]) -> dict[str, Any]:
 
 
 def kept_weights(run: Path) -> list[Path]:
-    """Return the checkpoints of a run: epochs, and the average of the last ones."""
+    """Return the paths of a run's checkpoints: kept epochs, and the average."""
     epochs = [run / BEST, *sorted(run.glob(EPOCH_FILES)), run / LAST]
     return [path for path in (*epochs, run / AVERAGED) if path.exists()]
 
 
 def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
-    """Choose checkpoint and search on the validation set, then measure them."""
+    """Choose a checkpoint and a search on the validation set, then evaluate them."""
     models = {
         name: load_checkpoint(run / file).build_model()
         for name, file in (("best epoch", BEST), ("averaged", AVERAGED))
@@ -208,9 +211,10 @@ def measure_best(measure: Measure, run: Path) -> dict[str, Any]:
 def measure_ablation(
     measure: Measure, epochs: int, only: list[str], runs: Path
 ) -> None:
-    """Train with one part of the best recipe left out at a time.
+    """Train `best` several times, each time without one of its parts.
 
-    The first row is the whole recipe. A row that is there is not trained again.
+    The first row is the complete recipe. Rows that the result file already contains are
+    not trained again.
     """
     path, number = result_file("ablation"), str(epochs)
     for name, (training, sizes) in {"nothing": ({}, {}), **WITHOUT}.items():
@@ -225,16 +229,16 @@ def measure_ablation(
 
 
 def known_rows(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the rows that are measured already, by the number of epochs."""
+    """Return the rows that the result file contains, by the number of epochs."""
     return json.loads(path.read_text()) if path.exists() else {}
 
 
 def train_without(
     measure: Measure, epochs: int, training: dict, sizes: dict, folder: Path
 ) -> dict[str, Any]:
-    """Train one row of the ablation; measure its best epoch on the validation set.
+    """Train one row of the ablation; evaluate its best epoch on the validation set.
 
-    `log` holds the perplexity of the validation set after each epoch.
+    `log` is the validation perplexity after each epoch.
     """
     changes = {"epochs": epochs, "average_last": 1, **training}
     config = TrainingConfig.best(**changes)
@@ -257,19 +261,19 @@ def train_without(
 
 
 def result_file(what: str) -> Path:
-    """Return where a result is kept."""
+    """Return the path of a result."""
     return RESULTS / f"multi30k_{what}.json"
 
 
 def write_result(path: Path, found: dict[str, Any]) -> None:
-    """Write a result, wholly or not at all."""
+    """Write a result, and never an incomplete file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as file:
         file.write((json.dumps(found, indent=1) + "\n").encode())
 
 
 def main() -> None:
-    """Measure, print and write what was asked for."""
+    """Evaluate what the options ask for, print the result, and write it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=(*ONE_RULE, "best", "best-seeds", "ablation"))
     parser.add_argument("runs", type=Path, nargs="*", help="folders of checkpoints")

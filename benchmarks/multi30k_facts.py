@@ -1,7 +1,8 @@
-"""Measure what chapter 13 says about Multi30k: `python benchmarks/multi30k_facts.py`.
+"""Compute chapter 13's facts about Multi30k: `python benchmarks/multi30k_facts.py`.
 
-Writes `benchmarks/results/multi30k_facts.json`: numbers and a few single words, no
-sentence. The book reads that file, because Multi30k itself may not be shipped with it.
+Write `benchmarks/results/multi30k_facts.json`, which contains numbers and a few single
+words, but no sentences. The book reads this file, because the licence of Multi30k does
+not allow us to ship the data.
 """
 
 import argparse
@@ -22,12 +23,12 @@ SIDES = ("src", "tgt")
 
 
 def sentences(pairs: Sequence[SentencePair], side: str) -> list[tuple[str, ...]]:
-    """Return one side of sentence pairs."""
+    """Return the source sentences or the target sentences of pairs."""
     return [getattr(pair, side) for pair in pairs]
 
 
 def length_facts(pairs: Sequence[SentencePair], side: str) -> dict[str, float]:
-    """Measure how long sentences are, in words."""
+    """Compute statistics of the sentence lengths, in words."""
     lengths = [len(words) for words in sentences(pairs, side)]
     twentieths = quantiles(lengths, n=20, method="inclusive")
     return {
@@ -42,7 +43,7 @@ def length_facts(pairs: Sequence[SentencePair], side: str) -> dict[str, float]:
 def unknown_facts(
     pairs: Sequence[SentencePair], side: str, words: Vocabulary
 ) -> dict[str, Any]:
-    """Measure how many words have no number, in all and by sentence."""
+    """Compute the shares of unknown words and of sentences with an unknown word."""
     known = set(words.words)
     unknown = [[w for w in one if w not in known] for one in sentences(pairs, side)]
     tokens = sum(map(len, sentences(pairs, side)))
@@ -60,13 +61,13 @@ def unknown_facts(
 
 
 def group_sizes(pairs: Sequence[SentencePair], limits: Sequence[int]) -> list[int]:
-    """Count the sources of each group of lengths that `bleu_by_length` makes."""
+    """Count the sources in each group of lengths that `bleu_by_length` makes."""
     sizes = Counter(sum(len(p.src) > limit for limit in limits) for p in pairs)
     return [sizes[number] for number in range(len(limits) + 1)]
 
 
 def best_bleu(pairs: Sequence[SentencePair], words: Vocabulary) -> float:
-    """Score a translator that is always right, but writes <unk> for unknown words."""
+    """Compute the BLEU of perfect translations in which unknown words become <unk>."""
     known = set(words.words)
     wanted = sentences(pairs, "tgt")
     written = [[w if w in known else UNK for w in one] for one in wanted]
@@ -74,7 +75,7 @@ def best_bleu(pairs: Sequence[SentencePair], words: Vocabulary) -> float:
 
 
 def measure(folder: str | None) -> dict[str, Any]:
-    """Measure everything."""
+    """Compute all facts."""
     corpus = load_multi30k(folder)
     task = multi30k_task(corpus)
     words = dict(zip(SIDES, task.vocabularies, strict=True))
@@ -110,7 +111,7 @@ def measure(folder: str | None) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Write the file, and print it."""
+    """Write the file, and print its text."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--data-dir",

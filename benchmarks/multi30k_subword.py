@@ -1,25 +1,28 @@
-"""Measure a model of subwords on Multi30k, by a rule that was fixed before.
+"""Evaluate a subword model on Multi30k, by a rule that was fixed before.
 
     python -m transformer train --data multi30k --config subword --out runs/subword
     python benchmarks/multi30k_subword.py runs/subword [--data-dir DIR]
 
-Written down before the model was trained, and before any figure of a test set was seen:
-`subword` is `best` in all but its words. It has 8,000 subwords for both sides, learned
-from the lower-cased training pairs by SentencePiece, one matrix for source, target and
-projection, and 256 positions; sizes, dropout, batches, rate and the seed, 1234, are
-those of `best`. One model is trained. The checkpoint (best epoch or averaged) and
-the search (`multi30k.SEARCHES`) are those with the highest BLEU of the validation set.
-The test set is looked at for that choice, once, and so is every other test set in the
-folder. Writes `benchmarks/results/multi30k_subword.json`.
+This rule was written down before the model was trained, and before any result on a test
+set was known: `subword` differs from `best` only in its words. It has 8,000 subwords
+that both sides share, learned by SentencePiece from the lower-cased training pairs. One
+matrix serves the source, the target and the projection, and there are 256 positions.
+Sizes, dropout, batches, rate and the seed, 1234, are those of `best`. One model is
+trained. The checkpoint (best epoch or averaged) and the search (`multi30k.SEARCHES`)
+with the highest validation BLEU are chosen. Only this choice is evaluated, once, on the
+test set and on every other test set in the folder. The result is written to
+`benchmarks/results/multi30k_subword.json`.
 
-So it was with 24 epochs, those of `best`, too: 40.13 on the validation set, and 39.10
-on the test set (`multi30k_subword_24.json`, written from the same run while it had 24).
-The validation loss was still falling. The run went on to twice as many, and `subword`
-has 48 since then. That was decided on the validation set, where the average of epochs
-29 to 34 had 41.21, before the test set was looked at once more.
+Originally the number of epochs was also that of `best`, 24. The BLEU was then 40.13 on
+the validation set and 39.10 on the test set (`multi30k_subword_24.json`, written from
+the same run after 24 epochs). The validation loss was still falling. The run was
+continued to twice as many epochs, and `subword` has had 48 epochs since then. This was
+decided on the validation set, where the average of epochs 29 to 34 had 41.21, before
+the test set was used again.
 
-BLEU in the tutorial's convention is counted on spaCy's tokens of the joined text, and
-so may be compared with that of whole words. A perplexity may not: it is a subword's.
+The tutorial's BLEU is computed on spaCy's tokens of the joined text, so it can be
+compared with the BLEU of models of whole words. Perplexities cannot be compared,
+because they are per subword.
 """
 
 import argparse
@@ -46,25 +49,25 @@ from transformer.translation.evaluation import (
 )
 from transformer.translation.fast import fast_translation
 
-LONGEST = 100  # subwords of a translation
+LONGEST = 100  # maximum number of subwords in a translation
 
 
 class SubwordMeasure(Measure):
-    """Measure models of one set of subwords."""
+    """Evaluate models that use one set of subwords."""
 
     def __init__(self, folder: Path | None, words: Vocabularies) -> None:
-        """Read Multi30k from a folder, or fetch it, and split it into subwords."""
+        """Read Multi30k from a folder, or download it, and split it into subwords."""
         self.folder, self.words = find_multi30k(folder), words
         self.corpus = Corpus(*map(self.read, ("train", "valid", "test")))
 
     def read(self, name: str) -> tuple[SentencePair, ...]:
-        """Return the subwords of one part."""
+        """Return one part of Multi30k, split into subwords."""
         return split_texts(read_texts(self.folder, name), self.words[0].subwords)
 
     def bleu(
         self, model: nn.Module, pairs: list[SentencePair], search: SearchSettings
     ) -> dict[str, Any]:
-        """Score the joined translations of a split, by three conventions."""
+        """Compute three scores of a split's translations, joined to plain text."""
         room = SearchSettings(search.beam_size, search.length_penalty, LONGEST)
         found = translate_pairs(
             model, pairs, self.words, room, 256, search=fast_translation
@@ -96,7 +99,7 @@ def other_tests(measure: SubwordMeasure) -> list[str]:
 
 
 def main() -> None:
-    """Choose, measure, print and write."""
+    """Choose on the validation set, evaluate, print the results, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", type=Path, help="folder of the checkpoints")
     parser.add_argument("--data-dir", type=Path)

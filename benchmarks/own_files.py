@@ -2,10 +2,10 @@
 
     python benchmarks/own_files.py [--pairs 45000 450000 4500000] [--folder DIR]
 
-Each line of the corpus is made of two sentences of the grammar, drawn anew for each
-line. `python -m transformer train --data files` reads it, in a process of its own:
-checks it, learns subwords, numbers it, and takes a few steps. What counts is the most
-memory that this process has ever had resident, as the operating system tells. Writes
+Each line of the corpus consists of two random sentences of the grammar. `python -m
+transformer train --data files` runs in a new process: it checks the corpus, learns
+subwords, numbers the corpus, and takes a few training steps. The result is the peak
+resident memory of this process, as reported by the operating system. It is written to
 `benchmarks/results/own_files.json`.
 """
 
@@ -25,11 +25,11 @@ from transformer.data.whole_file import whole_file
 RESULT = Path(__file__).parent / "results" / "own_files.json"
 SIDES = ("de", "en")
 STEPS = 20
-TOGETHER = 10_000  # lines that are written at once
+TOGETHER = 10_000  # number of lines that are written at once
 
 
 def write_corpus(folder: Path, n_pairs: int, seed: int = 0) -> int:
-    """Write that many pairs to train on, and some to validate; return the bytes."""
+    """Write `n_pairs` training pairs and some validation pairs; return the bytes."""
     corpus = make_grammar_corpus()
     draw = random.Random(seed)
     for name, pairs, count in (
@@ -49,7 +49,7 @@ def write_corpus(folder: Path, n_pairs: int, seed: int = 0) -> int:
 
 
 def measure(n_pairs: int, folder: Path) -> dict[str, float | int]:
-    """Train for a few steps on so many pairs; return how much memory that took."""
+    """Train for a few steps on `n_pairs` pairs; return the time and the memory."""
     size = write_corpus(folder, n_pairs)
     files = {
         name: [folder / f"{name}.{s}" for s in SIDES] for name in ("train", "valid")
@@ -74,7 +74,7 @@ def measure(n_pairs: int, folder: Path) -> dict[str, float | int]:
 
 
 def main() -> None:
-    """Measure each size, print and write it."""
+    """Measure each size, print the results, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = [45_000, 450_000, 4_500_000]
     parser.add_argument("--pairs", type=int, nargs="+", default=sizes)

@@ -1,20 +1,21 @@
-"""Measure how many tokens a second are trained on: by processes, and by the base model.
+"""Measure the speed of training with several processes, and of the base model.
 
     python benchmarks/processes.py [--processes 1 2 4] [--device cuda] [--config NAME]
     python benchmarks/processes.py --base [--device cuda] [--steps 20] [--tokens 25000]
 
 Each row is a run of `torchrun --nproc-per-node N -m transformer train` on the grammar
-corpus: the same batches, shared by N processes. What counts is the target tokens a
-second of its last epochs; the first one, in which everything gets warm, is left out.
-Give each process a core or a GPU of its own: on a machine that does something else, or
-has fewer cores than processes, the figures say nothing. Writes
+corpus: the same batches, shared by N processes. The result is the median of target
+tokens per second over all epochs but the first, which only warms up. Give each process
+a core or a GPU of its own. The figures mean nothing on a machine that runs other
+programs or has fewer cores than processes. They are written to
 `benchmarks/results/processes.json`.
 
-`--base` takes steps as `--config base` does in one process, Adam's among them, on
-sentences of 25 words drawn by chance from 37,000: which words they are changes no time.
-The first step, in which everything gets warm, is left out. From the tokens a second
-follow the hours of the paper's 100,000 steps. Writes
-`benchmarks/results/base_model.json`, a row for each device, and leaves the others.
+`--base` takes training steps of `--config base` in one process, including Adam's
+updates. The sentences consist of 25 random words out of 37,000, because the choice of
+words does not change the time. The first step only warms up and is not counted. The
+tokens per second give the hours that the paper's 100,000 steps would take. The result
+is written to `benchmarks/results/base_model.json`, which has a row for each device.
+Rows of other devices are kept.
 """
 
 import argparse
@@ -39,12 +40,12 @@ from transformer.training.presets import Preset, choose_device, make_trainer, re
 RESULT = Path(__file__).parent / "results" / "processes.json"
 BASE_RESULT = RESULT.with_name("base_model.json")
 EPOCHS, STEPS = 4, 30
-WORDS, LENGTH = 37_000, 25  # of the vocabulary; of a sentence, with <sos> and <eos>
+WORDS, LENGTH = 37_000, 25  # in the vocabulary; in a sentence, with <sos> and <eos>
 STEPS_OF_THE_PAPER, TOKENS_OF_THE_PAPER = 100_000, 25_000
 
 
 def tokens_per_second(count: int, device: str, config: str, out: Path) -> float:
-    """Train in so many processes; return how many target tokens a second they took."""
+    """Train in `count` processes; return the median of target tokens per second."""
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--local-addr", "localhost"]
     command += ["--nproc-per-node", str(count), "-m", "transformer", "train"]
@@ -56,7 +57,7 @@ def tokens_per_second(count: int, device: str, config: str, out: Path) -> float:
 
 
 def measure_processes(counts: list[int], device: str, config: str) -> None:
-    """Measure each number of processes, print and write it."""
+    """Measure each number of processes, print the results, and write them."""
     rows = []
     for count in counts:
         with tempfile.TemporaryDirectory() as folder:
@@ -69,10 +70,10 @@ def measure_processes(counts: list[int], device: str, config: str) -> None:
 
 
 class DrawnBatches:
-    """Hold one batch, which comes as often as it is asked for."""
+    """An epoch that repeats the same random batch."""
 
     def __init__(self, tokens: int, times: int, device: torch.device) -> None:
-        """Draw sentences of that many tokens in all, on each side."""
+        """Draw random sentences with `tokens` tokens in all on each side."""
         rows = tokens // LENGTH
         draw = torch.Generator().manual_seed(0)
         shape, first = (2, rows, LENGTH), len(SPECIAL_TOKENS)
@@ -82,7 +83,7 @@ class DrawnBatches:
         self.batches = [Batch(src, tgt, tuple(range(rows)))] * times
 
     def epoch(self, number: int) -> "DrawnBatches":
-        """Return itself: every epoch is the same."""
+        """Return this object, because every epoch is the same."""
         return self
 
     def __len__(self) -> int:
@@ -90,14 +91,14 @@ class DrawnBatches:
         return len(self.batches)
 
     def __iter__(self) -> Iterator[Batch]:
-        """Yield the batch, again and again."""
+        """Yield the same batch for every step."""
         return iter(self.batches)
 
 
 def base_speed(
     device: torch.device, tokens: int, steps: int, **changes: Any
 ) -> dict[str, Any]:
-    """Take a step to get warm, then some more; return what they were and took."""
+    """Take a step to warm up, then time some more; return speed and settings."""
     chosen = recipe(Preset.base)
     words = Vocabulary([*SPECIAL_TOKENS, *map(str, range(WORDS - len(SPECIAL_TOKENS)))])
     warm, timed, valid = (
@@ -123,7 +124,7 @@ def base_speed(
 
 
 def measure_base(device: torch.device, threads: int, tokens: int, steps: int) -> None:
-    """Time the base model on one device, print and write it."""
+    """Time the base model on one device, print the result, and write it."""
     row = base_speed(device, tokens, steps)
     print(json.dumps(row, indent=1))
     name = f"{machine(threads)['processor']}, {threads} thread"
@@ -134,13 +135,13 @@ def measure_base(device: torch.device, threads: int, tokens: int, steps: int) ->
 
 
 def write(path: Path, found: dict[str, Any]) -> None:
-    """Write what was found."""
+    """Write a result as JSON."""
     with whole_file(path) as file:
         file.write((json.dumps(found, indent=1) + "\n").encode())
 
 
 def main() -> None:
-    """Measure one or the other."""
+    """Measure the base model or the processes, as the options ask."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")

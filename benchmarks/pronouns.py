@@ -1,10 +1,10 @@
-"""Train small Transformers on pronouns, and ask which heads find their nouns.
+"""Train small Transformers on pronouns, and find the heads that attend to their nouns.
 
     python benchmarks/pronouns.py [--epochs 3]
 
-The grammar corpus and 6,000 sentences with pronouns, with positions in the encoder's
-input and without. What chapter 12 says about pronouns is read from the file that this
-writes.
+The training data are the grammar corpus and 6,000 sentences with pronouns. The models
+differ in whether the encoder's input contains positions. Chapter 12 reads its numbers
+about pronouns from the file that this program writes.
 """
 
 import argparse
@@ -38,32 +38,32 @@ from transformer.training.progress import Silence
 
 RESULT = Path(__file__).parent / "results" / "pronouns.json"
 N_TRAIN, N_VALID, N_TEST = 6_000, 600, 1_500
-MODELS = ((True, 0), (False, 0), (True, 1))  # with positions in the encoder?, seed
-# Of two of a sense one word differs, and of two of an order none.
+MODELS = ((True, 0), (False, 0), (True, 1))  # (positions in the encoder, seed)
+# The first two differ in one word, and the last two only in the order of their words.
 EXAMPLES = (
     "der freund ist neben dem koffer , weil er müde ist .",
     "der freund ist neben dem koffer , weil er schwer ist .",
     "der freund ist neben dem koffer , weil dieser alt ist .",
     "neben dem koffer ist der freund , weil dieser alt ist .",
 )
-N_DRAWN = 30_000  # until all examples are among them, and none in training
+N_DRAWN = 30_000  # enough that all examples occur, and none of them in training
 
 
 def by_kind(
     sentences: Sequence[PronounSentence],
 ) -> dict[str, list[PronounSentence]]:
-    """Sort sentences by what tells the noun."""
+    """Group sentences by the clue to the pronoun's noun."""
     return {kind: [one for one in sentences if one.kind == kind] for kind in KINDS}
 
 
 def guesses(sentences: Sequence[PronounSentence]) -> dict[str, float]:
-    """Return how often the nearest noun is the right one, and how often the first."""
+    """Return how often the nearest and how often the first noun is the right one."""
     nearest = sum(one.noun > one.other for one in sentences) / len(sentences)
     return {"nearest": round(nearest, 3), "first": round(1 - nearest, 3)}
 
 
 def rounded(weights: Tensor) -> Any:
-    """Return a tensor as lists of numbers with three decimals."""
+    """Return a tensor as nested lists of numbers with three decimals."""
     return json.loads(json.dumps(weights.double().tolist()), parse_float=_three)
 
 
@@ -74,7 +74,7 @@ def _three(number: str) -> float:
 def train(
     sentences: Sequence[PronounSentence], positions: bool, seed: int, epochs: int
 ) -> tuple[Transformer, Vocabularies, dict[str, Any]]:
-    """Train a model; `positions` tells whether its encoder gets them."""
+    """Train a model; `positions` is whether its encoder gets positions."""
     corpus, n = make_grammar_corpus(), N_TRAIN + N_VALID
     pairs = [*corpus.train, *(one.pair for one in sentences[:N_TRAIN])]
     valid = [one.pair for one in sentences[N_TRAIN:n]]
@@ -104,7 +104,7 @@ def train(
 def measure(
     model: Transformer, words: Vocabularies, sentences: Sequence[PronounSentence]
 ) -> dict[str, Any]:
-    """Return what a model makes of sentences of one group."""
+    """Return measurements of a model on sentences with one kind of clue."""
     found: dict[str, Any] = {"sentences": len(sentences), "guesses": guesses(sentences)}
     looks = {"encoder": from_the_pronoun, "decoder": from_its_translation}
     for stack, look in looks.items():
@@ -121,7 +121,7 @@ def measure(
 def without_a_head(
     model: Transformer, words: Vocabularies, sentences: Sequence[PronounSentence]
 ) -> list[list[float]]:
-    """Return the share that is right with one head of the encoder silent, for each."""
+    """Return the share of right pronouns after silencing each head of the encoder."""
     found = []
     for layer in range(model.config.n_layers):
         row = []
@@ -134,7 +134,7 @@ def without_a_head(
 
 
 def run(positions: bool, seed: int, epochs: int) -> dict[str, Any]:
-    """Train one model and return all that the chapter asks of it."""
+    """Train one model, and return all its numbers for the chapter."""
     sentences, end = make_pronoun_sentences(N_DRAWN), N_TRAIN + N_VALID + N_TEST
     unseen = {" ".join(one.pair.src): one for one in sentences[N_TRAIN + N_VALID :]}
     model, words, facts = train(sentences, positions, seed, epochs)
@@ -161,7 +161,7 @@ def run(positions: bool, seed: int, epochs: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Train every model, print the results and write them down."""
+    """Train every model, print the results, and write them."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--epochs", type=int, default=3)
     options = parser.parse_args()

@@ -1,15 +1,16 @@
-"""Measure what chapter 01 says about recurrent translators.
+"""Measure the numbers of chapter 01 about recurrent translators.
 
     python benchmarks/recurrent.py reversal
     python benchmarks/recurrent.py grammar
 
-`reversal` trains translators without attention on writing backwards, for each width and
-each number of steps, and those of the smallest width with attention too. It measures
-the share of right words by length.
+`reversal` trains translators to write sequences backwards, for several widths and
+numbers of steps. They have no attention, but the smallest width is also trained with
+attention. The result is the share of right words by length.
+
 `grammar` trains the three translators of the command line on the grammar corpus, each
-by its `tiny` configuration, and measures BLEU by length, the time of a step and the
-number of parameters. Each writes `results/recurrent_<name>.json`, row by row: what is
-there is not trained again.
+in its `tiny` configuration. The results are BLEU by length, the time of a step and the
+number of parameters. Each command writes `results/recurrent_<name>.json` row by row,
+and does not train existing rows again.
 """
 
 import argparse
@@ -57,15 +58,15 @@ RESULTS = Path(__file__).with_name("results")
 WIDTHS, STEPS = (48, 96, 192), (400, 1000, 2000, 4000)
 GREEDY = SearchSettings(1)
 N_SYMBOLS, LONGEST = 16, 12
-LIMITS = (6, 8, 10)  # words of the source: at most 6, 7 or 8, 9 or 10, more
+LIMITS = (6, 8, 10)  # limits of groups by source words: up to 6, 7 or 8, 9 or 10, more
 
 
 def reversal_row(attention: bool, width: int, steps: int) -> dict[str, Any]:
-    """Train one translator as the chapter does; measure it on 2,000 new sequences."""
+    """Train one translator as in the chapter; evaluate it on 2,000 new sequences."""
     start = time.process_time()
     torch.manual_seed(0)
     n_words = 4 + N_SYMBOLS
-    look = AdditiveAttention(width, width, width)  # made for both: equal seeds after it
+    look = AdditiveAttention(width, width, width)  # always, for equal seeds
     model: RecurrentTranslator = Seq2Seq(n_words, n_words, width)
     if attention:
         model = AttentionSeq2Seq(n_words, n_words, look, width)
@@ -84,10 +85,10 @@ def reversal_row(attention: bool, width: int, steps: int) -> dict[str, Any]:
 
 
 class StepTimes(Silence):
-    """Hear how long each step takes, in processor time."""
+    """Record how long each step takes, in processor time."""
 
     def __init__(self) -> None:
-        """Begin with no step."""
+        """Start with an empty list."""
         self.seconds: list[float] = []
 
     def start_epoch(self, number: int, steps: int) -> None:
@@ -95,14 +96,14 @@ class StepTimes(Silence):
         self.last = time.process_time()
 
     def end_step(self, report: StepReport) -> None:
-        """Stop and start it."""
+        """Record the step's time, and restart the clock."""
         now = time.process_time()
         self.seconds.append(now - self.last)
         self.last = now
 
 
 def grammar_row(name: ModelName, corpus: Corpus, words: Vocabularies) -> dict[str, Any]:
-    """Train one of the three on the grammar corpus; measure it on its test set."""
+    """Train one of the models on the grammar corpus; evaluate it on the test set."""
     device = torch.device("cpu")
     chosen = recipe(Preset.tiny, name)
     config = chosen.training()
@@ -132,7 +133,7 @@ def grammar_row(name: ModelName, corpus: Corpus, words: Vocabularies) -> dict[st
 
 
 def measure_reversal(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the missing rows of `reversal`, the quickest first."""
+    """Yield the missing rows of `reversal`, the fastest first."""
     there = {(row["attention"], row["width"], row["steps"]) for row in rows}
     kinds = [(True, WIDTHS[0]), *((False, width) for width in WIDTHS)]
     for steps, (attention, width) in product(STEPS, kinds):
@@ -150,7 +151,7 @@ def measure_grammar(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure the rows that are missing, and write each when it is there."""
+    """Measure the missing rows, and write each as soon as it is measured."""
     measures = {"reversal": measure_reversal, "grammar": measure_grammar}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=measures)

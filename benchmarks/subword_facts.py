@@ -1,15 +1,16 @@
-"""Measure what subwords do to Multi30k.
+"""Compare subwords with whole words on Multi30k.
 
     python benchmarks/subword_facts.py [--data-dir DIR]
     python benchmarks/subword_facts.py --speed [--threads 1] [--data-dir DIR]
 
-Learns subwords from the lower-cased training pairs, once for each size, and compares
-them with the whole words of chapter 13. Writes `benchmarks/results/subword_facts.json`:
-numbers, and a few words of the test set that whole words do not know, in pieces.
+The program learns subwords from the lower-cased training pairs, once for each size, and
+compares them with the whole words of chapter 13. It writes
+`benchmarks/results/subword_facts.json`: numbers, and the subwords of a few test words
+that are unknown as whole words.
 
-`--speed` times training steps instead, of `--config subword` and of `--config best`.
-Each round takes 64 pairs of similar length; steps on them alternate, and each two
-neighbours give one ratio. Writes `benchmarks/results/subword_speed.json`.
+`--speed` times training steps of `--config subword` and `--config best` instead. Each
+round uses 64 pairs of similar length. The steps of the two alternate, and each round
+gives one ratio. The result is written to `benchmarks/results/subword_speed.json`.
 """
 
 import argparse
@@ -47,8 +48,8 @@ from transformer.training.step import StepSettings
 RESULT = Path(__file__).with_name("results") / "subword_facts.json"
 SPEED = RESULT.with_name("subword_speed.json")
 SIZES = (1000, 4000, 8000, 16_000)
-SHOWN = 4  # unknown words, the longest
-PAIRS, ROUNDS = 64, 40  # of a batch; of them, timed
+SHOWN = 4  # number of unknown words to show, the longest ones
+PAIRS, ROUNDS = 64, 40  # pairs in a batch; timed batches
 DEVICE = torch.device("cpu")
 Step = Callable[[Sequence[int]], object]
 
@@ -56,7 +57,7 @@ Step = Callable[[Sequence[int]], object]
 def facts(
     train: Sequence[Sequence[str]], test: Sequence[Sequence[str]], known: Iterable[str]
 ) -> dict[str, Any]:
-    """Count one side's tokens, and those of the test set that have no number."""
+    """Compute the lengths of one side's sentences, and the shares of unknown tokens."""
     known = set(known)
     tokens = [token for sentence in test for token in sentence]
     unknown = [token for token in tokens if token not in known]
@@ -72,7 +73,7 @@ def facts(
 
 
 def word_facts(folder: Path) -> tuple[dict[str, Any], list[str]]:
-    """Count whole words, and return the longest unknown German ones of the test set."""
+    """Return facts about whole words, and the longest unknown German test words."""
     corpus = load_multi30k(folder)
     words = build_vocabularies(corpus.train, 2)
     row = {
@@ -89,7 +90,7 @@ def word_facts(folder: Path) -> tuple[dict[str, Any], list[str]]:
 
 
 def subword_facts(folder: Path, size: int, words: list[str]) -> dict[str, Any]:
-    """Count subwords, and show how they spell some words."""
+    """Return facts about subwords, and how they split some words."""
     train, test = (read_texts(folder, part) for part in ("train", "test"))
     subwords = learn_subwords((text for pair in train for text in pair), size, True)
     parts = split_texts(train, subwords), split_texts(test, subwords)
@@ -105,7 +106,7 @@ def subword_facts(folder: Path, size: int, words: list[str]) -> dict[str, Any]:
 
 
 def step_on(preset: Preset, corpus: Corpus, words: Vocabularies) -> Step:
-    """Return what makes a training step on some of the pairs."""
+    """Return a function that takes a training step on the pairs at given positions."""
     chosen = recipe(preset)
     config = chosen.training()
     data = make_data(corpus, words, config, DEVICE)
@@ -123,7 +124,7 @@ def step_on(preset: Preset, corpus: Corpus, words: Vocabularies) -> Step:
 
 
 def alike(corpus: Corpus, rounds: int) -> list[list[int]]:
-    """Draw where pairs of similar length stand in the training set, for each round."""
+    """Draw positions of training pairs of similar length, for each round."""
     pairs = corpus.train
     order = sorted(range(len(pairs)), key=lambda place: len(pairs[place].tgt))
     starts = random.Random(1).sample(range(0, len(order) - PAIRS, PAIRS), rounds)
@@ -131,7 +132,7 @@ def alike(corpus: Corpus, rounds: int) -> list[list[int]]:
 
 
 def time_steps(folder: Path, threads: int) -> dict[str, Any]:
-    """Time steps on subwords and on whole words."""
+    """Time training steps on subwords and on whole words."""
     torch.set_num_threads(threads)
     name = CorpusName.multi30k
     whole = load_corpus(name, folder)
@@ -140,7 +141,7 @@ def time_steps(folder: Path, threads: int) -> dict[str, Any]:
     both = (step_on(Preset.subword, *pieces), on_words)
     chosen = alike(whole, ROUNDS + 1)
     times = [[seconds(partial(on, places)) for on in both] for places in chosen]
-    ratio = compare(times[1:])  # the first warms up
+    ratio = compare(times[1:])  # the first only warms up
     return {
         "threads": threads,
         "torch": torch.__version__,
@@ -153,14 +154,14 @@ def time_steps(folder: Path, threads: int) -> dict[str, Any]:
 
 
 def count_all(folder: Path) -> dict[str, Any]:
-    """Count whole words, and subwords of each size."""
+    """Return facts about whole words, and about subwords of each size."""
     words, unknown = word_facts(folder)
     sizes = {str(size): subword_facts(folder, size, unknown) for size in SIZES}
     return {"words": words, **sizes}
 
 
 def main() -> None:
-    """Count or time, print and write."""
+    """Compute facts or time steps, print the results, and write them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--speed", action="store_true", help="time training steps")

@@ -1,6 +1,6 @@
-"""Time functions in turn, so that what else the machine does hits all of them.
+"""Time functions in alternation, and commands with their memory.
 
-And whole commands, with the memory that they take.
+With alternation, other work on the machine slows all functions equally.
 """
 
 import os
@@ -21,14 +21,14 @@ import torch
 
 @dataclass(frozen=True)
 class Ratio:
-    """Seconds of ours and of a peer's, and how they compare, from paired rounds.
+    """Compare our seconds with a reference's seconds, from paired rounds.
 
     Attributes:
-        ours: median seconds.
-        theirs: median seconds.
+        ours: our median seconds.
+        theirs: the reference's median seconds.
         low: lower quartile of theirs / ours.
-        middle: median of theirs / ours: how many times as fast we are.
-        high: upper quartile.
+        middle: median of theirs / ours, which is how many times as fast we are.
+        high: upper quartile of theirs / ours.
     """
 
     ours: float
@@ -38,14 +38,14 @@ class Ratio:
     high: float
 
     def rounded(self) -> dict[str, float]:
-        """Return the figures, rounded for a file."""
+        """Return the figures, rounded to four significant digits."""
         return {name: float(f"{value:.4g}") for name, value in vars(self).items()}
 
 
 def alternate(
     ours: Callable[[], Any], theirs: Callable[[], Any], rounds: int, warm_up: int = 1
 ) -> Ratio:
-    """Time two functions in turn; each pair of neighbours gives one ratio."""
+    """Time two functions in alternation; each round gives one ratio."""
     pairs = []
     for number in range(warm_up + rounds):
         pair = [seconds(run) for run in (ours, theirs)]
@@ -55,7 +55,7 @@ def alternate(
 
 
 def compare(pairs: Sequence[Sequence[float]]) -> Ratio:
-    """Compare pairs (ours, theirs) of seconds."""
+    """Compare pairs of seconds (ours, theirs)."""
     ours, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
     ratios = [peer / own for own, peer in pairs]
     if len(ratios) == 1:
@@ -72,7 +72,7 @@ def seconds(run: Callable[[], Any]) -> float:
 
 
 def machine(threads: int) -> dict[str, Any]:
-    """Describe what the figures hold for."""
+    """Return facts about the machine and the software of the measurements."""
     return {
         "processor": _processor(),
         "cores": os.cpu_count(),
@@ -93,17 +93,17 @@ def _processor() -> str:
 
 
 class Took(NamedTuple):
-    """What a command took: its seconds, and the most memory of its own process."""
+    """The seconds that a command took, and the peak memory of its own process."""
 
     seconds: float
     megabytes: float
 
 
 def timed(command: list[str], root: Path) -> Took:
-    """Run a command in a folder; return what it took.
+    """Run a command in a folder; return its time and memory.
 
     Raises:
-        SystemExit: with what it said, if it fails.
+        SystemExit: with the command's output, if the command fails.
     """
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": programs}  # nbgrader calls alembic
@@ -123,7 +123,7 @@ def timed(command: list[str], root: Path) -> Took:
 
 
 def peak_megabytes(pid: int) -> float:
-    """Return the most memory that a process has had resident; 0 if it has ended."""
+    """Return the peak resident memory of a process, or 0 if it has ended."""
     try:
         text = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -133,15 +133,15 @@ def peak_megabytes(pid: int) -> float:
 
 
 class MemoryWatch(threading.Thread):
-    """Note the largest private memory that any of the parent's children has."""
+    """Record the largest private memory of any descendant of a process."""
 
     def __init__(self, parent: int):
-        """Watch the descendants of process `parent`, not itself."""
+        """Store the process whose descendants are watched; it is not watched itself."""
         super().__init__(daemon=True)
         self.parent, self.most_bytes, self.is_over = parent, 0, False
 
     def run(self) -> None:
-        """Look again and again until told that it is over."""
+        """Measure repeatedly until `is_over` is set."""
         while not self.is_over:
             for pid in descendants(self.parent):
                 self.most_bytes = max(self.most_bytes, private_bytes(pid))
@@ -149,7 +149,7 @@ class MemoryWatch(threading.Thread):
 
 
 def descendants(pid: int) -> list[int]:
-    """Return the processes that a process has started, and theirs."""
+    """Return the processes that a process has started, directly or indirectly."""
     try:
         text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     except OSError:
@@ -159,7 +159,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def private_bytes(pid: int) -> int:
-    """Return the memory that a process shares with no other."""
+    """Return the memory that a process does not share with other processes."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:

@@ -2,8 +2,9 @@
 
     python benchmarks/tiny.py [--threads 1] [--seed 1234]
 
-Wall time runs from the making of the corpus to the last epoch; processor time is beside
-it, because other work on the machine lengthens the first and not the second.
+The wall-clock time starts with the making of the corpus and ends with the last epoch.
+The processor time is printed too, because other work on the machine does not lengthen
+it.
 """
 
 import argparse
@@ -38,13 +39,13 @@ from transformer.translation.inference import decode_step_cached
 
 
 def peak_memory_gb() -> float:
-    """Return the most memory that this process has had, in GB."""
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    """Return the peak memory of this process, in GB."""
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e9
 
 
 def main() -> None:
-    """Train, translate the test set, and print what it took."""
+    """Train, translate the test set, and print the times, BLEU and memory."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=TrainingConfig.tiny().seed)

@@ -1,12 +1,13 @@
-"""Time a training step of the tutorial's model against one built from nn.Transformer.
+"""Compare the speed of the tutorial's training step with one from nn.Transformer.
 
     python benchmarks/training_step.py [--rounds 30] [--threads 1] [--data-dir DIR]
 
-Both have the same sizes, sentences in a batch, optimiser and clipping. Ours trains as
-`--config tutorial` does: it computes a batch in parts of similar length. A second ratio
-is without: both pass the same padding through the layers (ours leaves it out of the
-softmax over the words; the peer's loss ignores it afterwards). Steps alternate, so that
-whatever else the machine does hits both; each pair of neighbours gives one ratio.
+Both have the same sizes, batches, optimiser and clipping. Our step is that of `--config
+tutorial`, which computes a batch in parts of similar length. A second ratio is for a
+step on the whole batch, so both models pass the same padding through their layers.
+(Ours omits padding in the softmax over the words, and the other model's loss ignores
+it.) Steps alternate, so other work on the machine slows both equally, and each round
+gives one ratio.
 """
 
 import argparse
@@ -34,15 +35,15 @@ from transformer.training.step import StepSettings
 
 PAD = 1
 TUTORIAL = TrainingConfig.tutorial()
-SHORTEST, LONGEST = 5, 30  # of a random batch of Multi30k
+SHORTEST, LONGEST = 5, 30  # lengths of the sentences in a random batch
 Step = Callable[[Tensor, Tensor], float]
 
 
 class PeerTransformer(nn.Module):
-    """The tutorial's model out of PyTorch's own layers."""
+    """The tutorial's model, made of PyTorch's own layers."""
 
     def __init__(self, config: TransformerConfig) -> None:
-        """Make embeddings, stacks and projection."""
+        """Make the embeddings, the stacks and the projection."""
         super().__init__()
         d_model = config.d_model
         self.src_tokens = nn.Embedding(config.src_vocab_size, d_model)
@@ -69,12 +70,12 @@ class PeerTransformer(nn.Module):
         self.projection = nn.Linear(d_model, config.tgt_vocab_size)
 
     def embed(self, ids: Tensor, tokens: nn.Embedding, positions: nn.Embedding):
-        """Add positions to scaled word vectors."""
+        """Return scaled word vectors plus positions, with dropout."""
         places = torch.arange(ids.size(1), device=ids.device)
         return self.dropout(tokens(ids) * self.scale + positions(places))
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """Score every next word."""
+        """Compute the logits of every next word."""
         length = tgt.size(1)
         future = torch.ones(length, length, dtype=torch.bool, device=tgt.device).triu(1)
         src_padding = src == PAD
@@ -92,7 +93,7 @@ class PeerTransformer(nn.Module):
 def real_batches(
     corpus: Corpus, words: Vocabularies, device: str
 ) -> Iterator[list[Tensor]]:
-    """Yield batches of Multi30k, as the tutorial's training takes them."""
+    """Yield batches of Multi30k, like those of the tutorial's training."""
     batches = make_batches(
         corpus.train,
         words,
@@ -107,14 +108,14 @@ def real_batches(
 
 
 def drawn_batches(config: TransformerConfig, device: str) -> Iterator[list[Tensor]]:
-    """Yield batches of random words, of a bucket's lengths."""
+    """Yield batches of random words, with realistic lengths."""
     generator = torch.Generator().manual_seed(0)
     while True:
         yield [ids.to(device) for ids in draw_batch(config, generator)]
 
 
 def draw_batch(config: TransformerConfig, generator: torch.Generator) -> list[Tensor]:
-    """Draw a padded source and target."""
+    """Draw a padded source and a padded target."""
     batch = []
     for vocab_size in (config.src_vocab_size, config.tgt_vocab_size):
         ids = torch.randint(
@@ -131,7 +132,7 @@ def draw_batch(config: TransformerConfig, generator: torch.Generator) -> list[Te
 def course_step(
     config: TransformerConfig, device: str, training: TrainingConfig = TUTORIAL
 ) -> Step:
-    """Return a function that takes one step of the course's model."""
+    """Return a function that takes one training step of the course's model."""
     torch.manual_seed(0)
     model = Transformer(config).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=training.rate)
@@ -140,12 +141,12 @@ def course_step(
 
 
 def whole_step(config: TransformerConfig, device: str) -> Step:
-    """Return a function that takes one step, with all of the batch's padding."""
+    """Return a function that takes one training step on the whole batch."""
     return course_step(config, device, replace(TUTORIAL, parts=1))
 
 
 def peer_step(config: TransformerConfig, device: str) -> Step:
-    """Return a function that takes one step of the model of nn.Transformer."""
+    """Return a function that takes one training step of the nn.Transformer model."""
     torch.manual_seed(0)
     model = PeerTransformer(config).to(device).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=TUTORIAL.rate)
@@ -169,12 +170,12 @@ STEPS = {"course": course_step, "whole": whole_step, "nn.Transformer": peer_step
 
 @dataclass(frozen=True)
 class Speeds:
-    """What was found.
+    """Hold the measured speeds.
 
     Attributes:
-        training: our training against a loop over `nn.Transformer`.
-        same_padding: the same, where both compute the same padding.
-        tokens_per_second: target tokens that our training takes, without padding.
+        training: our training step compared with that of `nn.Transformer`.
+        same_padding: the same, if both compute the same padding.
+        tokens_per_second: target tokens per second of our training, without padding.
     """
 
     training: Ratio
@@ -185,14 +186,14 @@ class Speeds:
 def measure(
     batches: Iterator[list[Tensor]], rounds: int, device: str = "cpu"
 ) -> Speeds:
-    """Time all on the same batches."""
+    """Time all kinds of steps on the same batches."""
     config = TransformerConfig.tutorial()
     steps = [make(config, device) for make in STEPS.values()]
     rows, tokens = [], []
     for batch in islice(batches, rounds + 2):
         rows.append([seconds(lambda s=step, b=batch: s(*b)) for step in steps])
         tokens.append(int((batch[1][:, 1:] != PAD).sum()))
-    rows, tokens = rows[2:], tokens[2:]  # the first rounds warm up
+    rows, tokens = rows[2:], tokens[2:]  # the first two rounds only warm up
     return Speeds(
         compare([(ours, theirs) for ours, _, theirs in rows]),
         compare([(whole, theirs) for _, whole, theirs in rows]),
@@ -201,9 +202,10 @@ def measure(
 
 
 def peak_megabytes(name: str, batches: Iterator[list[Tensor]]) -> float:
-    """Return the peak memory of this process once it has taken some steps.
+    """Return the peak memory of this process after some steps.
 
-    From /proc: `getrusage` counts what the parent had in hand when it forked.
+    The number comes from /proc, because `getrusage` would include memory of the parent
+    process from before the fork.
     """
     step = STEPS[name](TransformerConfig.tutorial(), "cpu")
     for batch in islice(batches, 6):
@@ -213,9 +215,9 @@ def peak_megabytes(name: str, batches: Iterator[list[Tensor]]) -> float:
 
 
 def peak_in_new_process(name: str, sentences: list[str]) -> float:
-    """Measure the peak memory of one model's training in a process of its own.
+    """Measure the peak memory of one model's training in a new process.
 
-    `sentences` are this script's options that say which ones.
+    `sentences` are this script's options that choose the sentences.
     """
     command = [sys.executable, __file__, "--memory-of", name, *sentences]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -225,7 +227,7 @@ def peak_in_new_process(name: str, sentences: list[str]) -> float:
 def choose_batches(
     data_dir: Path | None, random: bool, device: str
 ) -> Iterator[list[Tensor]]:
-    """Take random words, or Multi30k's sentences."""
+    """Return batches of random words, or of Multi30k's sentences."""
     if random:
         return drawn_batches(TransformerConfig.tutorial(), device)
     corpus = load_corpus(CorpusName.multi30k, data_dir)
@@ -233,13 +235,13 @@ def choose_batches(
 
 
 def which_sentences(data_dir: Path | None, random: bool = False) -> list[str]:
-    """Return the options that choose these sentences."""
+    """Return this script's options that choose the sentences."""
     folder = ["--data-dir", str(data_dir)] if data_dir else []
     return ["--random"] if random else folder
 
 
 def main() -> None:
-    """Measure, and print medians, and the ratio with its quartiles."""
+    """Measure; print the medians, and the ratios with their quartiles."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)

@@ -1,10 +1,10 @@
-"""Time the translation of a test set: in batches with a cache, and plainly.
+"""Time the translation of a test set with the fast search and with the plain search.
 
     python benchmarks/translation.py runs/tutorial [--data-dir DIR] [--threads 2]
 
-Plainly is sentence by sentence, without a cache, by the searches that the book teaches.
-It translates every fourth sentence only, spread over all lengths; its time is scaled to
-the whole set. The words of those sentences must be the same both ways.
+The fast search works in batches with a cache. The plain search is the one that the book
+teaches, sentence by sentence without a cache. It translates only every fourth sentence,
+and its time is scaled to the whole set. Both must give the same words.
 """
 
 import argparse
@@ -43,7 +43,7 @@ def measure(
     words: Vocabularies,
     settings: SearchSettings,
 ) -> Ratio:
-    """Translate a test set fast, plainly, and fast again.
+    """Translate a test set with the fast, the plain and again the fast search.
 
     Raises:
         SystemExit: if the translations differ.
@@ -76,7 +76,7 @@ def measure(
 def trained_for_a_moment(
     corpus: Corpus, words: Vocabularies, steps: int = 150
 ) -> Transformer:
-    """Train the tutorial's model just long enough that its sentences end."""
+    """Train the tutorial's model for a few steps, so that its translations end."""
     config = TrainingConfig.tutorial(epochs=1, epoch_steps=steps)
     device = torch.device("cpu")
     data = make_data(corpus, words, config, device)
@@ -86,7 +86,7 @@ def trained_for_a_moment(
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure each search, and print the results."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("run", type=Path, nargs="?", help="folder of a trained model")
     parser.add_argument("--data-dir", type=Path)

@@ -1,9 +1,9 @@
-"""Train a small Transformer with its feed-forward layers, and without; print and keep.
+"""Train small Transformers with and without feed-forward layers.
 
     python benchmarks/without_feed_forward.py [--seeds 2] [--epochs 4]
 
-What chapter 06 says about them is read from the file that this writes: the parameters
-of each model, its validation loss after every epoch, and the BLEU of its translations.
+Chapter 06 reads the results from the file that this program writes: the parameters of
+each model, its validation loss after every epoch, and the BLEU of its translations.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def attention_alone(config: TransformerConfig) -> Transformer:
     return leave_out_feed_forward(Transformer(config))
 
 
-# Four layers of attention alone have the parameters of two whole ones.
+# Four layers with only attention have as many parameters as two complete layers.
 MODELS: dict[str, tuple[Make, int]] = {
     "whole, 2 layers": (Transformer, 2),
     "attention alone, 2": (attention_alone, 2),
@@ -42,7 +42,7 @@ MODELS: dict[str, tuple[Make, int]] = {
 
 
 def train(make: Make, n_layers: int, seed: int, epochs: int) -> dict[str, object]:
-    """Train one model on the grammar corpus, and return what came of it."""
+    """Train one model on the grammar corpus, and return its losses, BLEU and size."""
     corpus = make_grammar_corpus()
     words = build_vocabularies(corpus.train)
     sizes = {"d_model": 64, "d_ff": 192, "n_layers": n_layers}
@@ -64,7 +64,7 @@ def train(make: Make, n_layers: int, seed: int, epochs: int) -> dict[str, object
 
 
 def main() -> None:
-    """Train every model with every seed, print the results and write them down."""
+    """Train every model with every seed, print the results, and write them."""
     parser = argparse.ArgumentParser(description=Path(__file__).stem)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--epochs", type=int, default=4)

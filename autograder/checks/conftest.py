@@ -1,4 +1,4 @@
-"""Give the hidden checks their options and fixtures under pytest."""
+"""Provide the hidden checks with their pytest options and fixtures."""
 
 from autograder.checks.pytest_plugin import (
     draw,

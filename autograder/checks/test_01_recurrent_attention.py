@@ -37,8 +37,8 @@ from transformer.recurrent.seq2seq import run_packed
 
 B, S, H, M, A, D = 4, 7, 5, 3, 6, 2
 LENGTHS = (4, 7, 1, 3)  # not sorted
-PAD = 6  # no default id: a model must use the pad_id that it received
-AGAIN = 6  # no other check uses a batch of this size: nothing is stored yet
+PAD = 6  # no usual id, so that a model must use the given pad_id
+AGAIN = 6  # only this check uses a batch of this size
 EOS = 3
 SPECIALS = (0, 1, 2, EOS)  # ordinary words in a model whose padding is PAD
 WORDS, CLASSES, WIDTH, HIDDEN = 23, 3, 8, 5
@@ -58,7 +58,7 @@ Named = dict[str, Callable[[], Any]]
 
 
 def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
-    """Name the mistake in a shifted target."""
+    """Return wrong shifted targets, by the name of the mistake."""
     start = torch.full_like(tgt[:, :1], sos_id)
     return {
         "the target, not shifted at all": lambda: tgt,
@@ -100,7 +100,7 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
 
 
 def targets(draw, b: int = B) -> Tensor:
-    """Draw ids of any size, with special tokens at, within and after the end."""
+    """Draw any ids, with special tokens at, before and after the end."""
     tgt = draw.ids(b, S, low=100, high=2**40)
     tgt[0, -1], tgt[1, 2], tgt[2, 1], tgt[2, 2:] = EOS, 0, EOS, 1
     return tgt
@@ -159,7 +159,7 @@ def test_shift_keeps_its_promises(student, draw):
 
 
 def step_inputs(draw, b: int = B) -> list[Tensor]:
-    """Draw x, a state, W, U and two biases. No two sizes are equal."""
+    """Draw x, a state, W, U and two biases, with sizes that all differ."""
     shapes = [(b, M), (b, H), (3 * H, M), (3 * H, H), (3 * H,), (3 * H,)]
     return [draw.normal(*shape) for shape in shapes]
 
@@ -171,16 +171,16 @@ def step_of(given: Sequence[Tensor]) -> Tensor:
 
 @dataclass(frozen=True)
 class Step:
-    """A way to compute the new state from the arguments of a cell.
+    """A way to compute the new state, which is correct by default.
 
     Attributes:
         given: x, state, W, U, b and b', in float64.
-        order: places of the blocks of rows of the reset gate, the update gate and the
-            proposal.
+        order: the positions of the blocks of rows of the reset gate, the update gate
+            and the proposal.
         gate: the activation of a gate.
         squash: the activation of the proposal.
-        reset: the function of the reset gate that the proposal adds to the part of x;
-            None = the gate times U h + b'.
+        reset: a function of the reset gate, whose result the proposal adds to the part
+            of x; None = the gate times U h + b'.
         interleaved: whether the rows of the three parts alternate.
     """
 
@@ -192,7 +192,7 @@ class Step:
     interleaved: bool = False
 
     def blocks(self, of: Tensor) -> list[Tensor]:
-        """Return the parts of the reset gate, the update gate and the proposal."""
+        """Return the blocks of the reset gate, the update gate and the proposal."""
         parts = of.unflatten(-1, (-1, 3)).unbind(-1)
         parts = parts if self.interleaved else of.chunk(3, dim=-1)
         return [parts[n] for n in self.order]
@@ -209,18 +209,18 @@ class Step:
         return update, self.squash(from_x[2] + seen), state
 
     def new_state(self) -> Tensor:
-        """Return h_j."""
+        """Return the new state h_j."""
         update, proposal, state = self.parts()
         return update * state + (1 - update) * proposal
 
 
 def with_zeros(given: Sequence[Tensor], *places: int) -> Step:
-    """Return the right way, but with some of the arguments replaced by 0."""
+    """Return the right step for arguments of which some are replaced by 0."""
     return Step([0 * x if n in places else x for n, x in enumerate(given)])
 
 
 def gates_without(given: Sequence[Tensor], *places: int) -> Step:
-    """Return the right way, but with some weights of both gates replaced by 0."""
+    """Return the right step, with some weights of both gates replaced by 0."""
     of_gates = torch.arange(2 * H)
     cut = [
         x.index_fill(0, of_gates, 0) if n in places else x for n, x in enumerate(given)
@@ -241,7 +241,7 @@ def bias_outside(reset: Tensor, step: Step) -> Tensor:
 
 
 def no_reset(reset: Tensor, step: Step) -> Tensor:
-    """Compute the proposal from the whole old state."""
+    """Compute the proposal from the old state without the reset gate."""
     return step.blocks(step.given[1] @ step.given[3].T + step.given[5])[2]
 
 
@@ -253,7 +253,7 @@ def reset_of_both(reset: Tensor, step: Step) -> Tensor:
 
 
 def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
-    """Name wrong ways to compute the gates and the proposal."""
+    """Return wrong ways to compute the gates and the proposal, by name."""
     return {
         "the new state with the reset gate before U, as the paper has it": Step(
             given, reset=reset_first
@@ -289,7 +289,7 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
 
 
 def step_mistakes(raw: Sequence[Tensor]) -> Named:
-    """Name the mistake in a step of a GRU."""
+    """Return wrong new states, by the name of the mistake."""
     given = [x.double() for x in raw]
     update, proposal, state = Step(given).parts()
     kept, new = update * state, (1 - update) * proposal
@@ -368,7 +368,7 @@ def test_step_again(student, draw):
 
 
 def expect_step_from_zero(student, given: Sequence[Tensor]) -> None:
-    """Fail if a first step, from a state of zeros, is wrong."""
+    """Fail if a step from a state of zeros is wrong."""
     start = [given[0], torch.zeros_like(given[1]), *given[2:]]
     named = {
         "the whole proposal where the old state is 0: the update gate is a gate there "
@@ -414,13 +414,13 @@ def test_step_gradients(student, draw):
 
 
 def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[Tensor]:
-    """Draw a state, a memory, W, U and v. No two sizes are equal."""
+    """Draw a state, a memory, W, U and v, with sizes that all differ."""
     shapes = [(b, H), (b, S, M), (A, H), (A, M), (A,)]
     return [draw.normal(*shape, dtype=dtype) for shape in shapes]
 
 
 def score_mistakes(given: list[Tensor]) -> Named:
-    """Name the mistake in the scores."""
+    """Return wrong scores, by the name of the mistake."""
     state, memory, w_state, w_memory, v = (x.double() for x in given)
     query, keys = (state @ w_state.T)[:, None], memory @ w_memory.T
     both = query + keys
@@ -543,7 +543,7 @@ def test_score_again(student, draw):
     large = [1000 * first[0], *first[1:]]
     with blame("a tanh by hand that overflows; `torch.tanh` copes"):
         got, want = student.additive_score(*large), score_of(large)
-        # Where terms of size 1000 cancel, float32 leaves errors of about 1e-4.
+        # If terms of size 1000 cancel each other, float32 leaves errors of about 1e-4.
         expect_close(got, want, "the result for large states", tolerance=2e-3)
 
 
@@ -562,12 +562,12 @@ def test_score_gradients(student, draw):
 
 
 def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
-    """Draw scores and values."""
+    """Draw scores and values of different sizes."""
     return draw.normal(b, S), draw.normal(b, S, D)
 
 
 def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
-    """Name the mistake when scores `x` are masked where `hidden` is True."""
+    """Return weights with a wrong mask, for scores `x` and hidden keys, by name."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may be attended to)": lambda: (
@@ -580,7 +580,7 @@ def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
 
 
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
-    """Name the mistake between the scores and the weights."""
+    """Return wrong weights for right scores, by the name of the mistake."""
     x = scores.double()
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
     low = x.masked_fill(hidden, -1e30)
@@ -618,7 +618,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
 
 
 def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Named:
-    """Name the mistake in the context."""
+    """Return wrong contexts, by the name of the mistake."""
     v = values.double()
     right = reference.attend(scores.double(), v, mask)[1]
     named = {
@@ -638,7 +638,7 @@ def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Nam
 
 
 def run_attend(student, *args) -> tuple[Tensor, Tensor]:
-    """Call the student's function and fail unless it returns a pair."""
+    """Call the student's function, and fail unless it returns a pair."""
     result = student.attend(*args)
     what = "two things, the context and the weights"
     context, weights = expect_parts(result, 2, what)
@@ -646,7 +646,7 @@ def run_attend(student, *args) -> tuple[Tensor, Tensor]:
 
 
 def expect_order(context: Any, weights: Any) -> None:
-    """Fail if the function returns context and weights in the opposite order."""
+    """Fail if the function returns the weights before the context."""
     shapes = [getattr(x, "shape", None) for x in (context, weights)]
     if shapes == [(B, S), (B, D)]:
         fail(
@@ -820,7 +820,7 @@ def test_attend_keeps_its_promises(student, draw):
 
 
 def state_mistakes(h_n: Tensor) -> Named:
-    """Name the mistake in joined final states."""
+    """Return wrong joined states, by the name of the mistake."""
     x = h_n.double()
     h, b = x.size(2), x.size(1)
     ahead, back = x[-2], x[-1]
@@ -941,14 +941,14 @@ def test_states_again(student, draw):
 
 @dataclass(frozen=True)
 class Twins:
-    """The student's classifier and the trusted one, with the same random weights."""
+    """The student's classifier and the reference, with the same random weights."""
 
     student: Any
     trusted: reference.BiLSTMAttention
 
 
 def twins(student, draw, pad_id: int = PAD) -> Twins:
-    """Build both classifiers and give them fresh weights."""
+    """Build both classifiers with the same random weights."""
     sizes = (WORDS, CLASSES, WIDTH, HIDDEN, pad_id)
     trusted = reference.BiLSTMAttention(*sizes)
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
@@ -961,14 +961,14 @@ def twins(student, draw, pad_id: int = PAD) -> Twins:
 
 
 def sentences(draw) -> Tensor:
-    """Draw ids (b, s) with LENGTHS words. The ids 0 to 3 are ordinary words."""
+    """Draw ids (b, s) with LENGTHS words; the ids 0 to 3 are ordinary words."""
     ids = full_sentences(draw)
     ids[1, :4] = torch.tensor(SPECIALS)
     return ids.masked_fill(torch.arange(S) >= torch.tensor(LENGTHS)[:, None], PAD)
 
 
 def full_sentences(draw) -> Tensor:
-    """Draw ids (b, s) without padding. The last words are 0, 1, 2 and 3."""
+    """Draw ids (b, s) without padding; the last words are 0, 1, 2 and 3."""
     ids = draw.ids(B, S, low=PAD + 1, high=WORDS)
     ids[0, 0] = PAD - 1  # a word with an id below PAD
     ids[:, -1] = torch.tensor(SPECIALS)
@@ -981,7 +981,7 @@ def with_column(ids: Tensor) -> Tensor:
 
 
 def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Call a student's classifier and fail unless it returns a pair."""
+    """Call a student's classifier, and fail unless it returns a pair."""
     what = "two things, the logits and the weights"
     logits, weights = expect_parts(model(ids), 2, what)
     return logits, weights
@@ -989,7 +989,7 @@ def classify(model, ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute the two results from the states of a trusted classifier.
+    """A way to compute both results from the states of the reference classifier.
 
     Attributes:
         model: the classifier.
@@ -997,7 +997,7 @@ class Way:
         query: the query (b, 2 d_h).
         mask: True where attention is allowed (b, s), or None.
         scale: a factor for the scores.
-        feed: the input of the last layer.
+        feed: computes the input of the last layer.
         softmax: the axis of the softmax.
     """
 
@@ -1020,13 +1020,13 @@ class Way:
         return self.model.output(fed[self.feed]), weights
 
 
-Other = Callable[..., Tensor]  # the result of the right way, with some changes
+Other = Callable[..., Tensor]  # the right result with some changes
 
 
 def reading_mistakes(
     other: Other, model: reference.BiLSTMAttention, vectors: Tensor
 ) -> Named:
-    """Name the mistake in a classifier whose LSTM reads the padding."""
+    """Return results of classifiers whose LSTM reads the padding, by name."""
     read_on, (h_n, _) = model.lstm(vectors)
     query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -1044,7 +1044,7 @@ def reading_mistakes(
 
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
-    """Name the mistake in the query of a classifier."""
+    """Return results with a wrong query, by the name of the mistake."""
     rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
@@ -1071,9 +1071,9 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
 
 
 def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
-    """Name the mistake in a classifier's mask.
+    """Return results with a wrong mask, by the name of the mistake.
 
-    The states at padding are zeros, so two mistakes have the same logits.
+    The states at padding are zeros, so two of the mistakes give the same logits.
     """
     unmasked = replace(right, mask=None).results()[index]
     if index == 0:
@@ -1087,7 +1087,7 @@ def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
 
 
 def expect_upright_mask(weights: Any, ids: Tensor) -> None:
-    """Fail if padding gets all of the weight and the words of its sentence get none."""
+    """Fail if padding gets all the weight of a sentence and its words get none."""
     if not isinstance(weights, Tensor) or weights.shape != ids.shape:
         return
     padding = ids == PAD
@@ -1105,7 +1105,7 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
 ) -> Named:
-    """Name the mistake in a classifier's logits (`index` 0) or weights (`index` 1)."""
+    """Return wrong logits (`index` 0) or weights (`index` 1), by name."""
     mask, vectors = ids != PAD, model.embedding(ids)
     packed, final = run_packed(model.lstm, vectors, mask)
     right = Way(model, packed, reference.concat_final_states(final), mask)
@@ -1156,7 +1156,7 @@ def test_classifier_shapes(student, draw):
 def with_mask(
     model: reference.BiLSTMAttention, ids: Tensor, mask: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Compute a trusted classifier's results with a mask that may be wrong."""
+    """Compute the reference classifier's results with a mask that may be wrong."""
     seen, ends = run_packed(model.lstm, model.embedding(ids), mask)
     return Way(model, seen, reference.concat_final_states(ends), mask).results()
 
@@ -1206,7 +1206,7 @@ def test_classifier_logits(student, draw):
 
 
 def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
-    """Compute the scores of a trusted classifier, before the mask."""
+    """Compute the reference classifier's scores, before the mask."""
     states, final = run_packed(model.lstm, model.embedding(ids), ids != PAD)
     return (states @ reference.concat_final_states(final)[..., None])[..., 0]
 
@@ -1246,7 +1246,7 @@ def test_classifier_ignores_batch_mates(student, draw):
 def gradients_of(
     model: reference.BiLSTMAttention, ids: Tensor, upstream: Tensor, cut: str = ""
 ) -> dict[str, Tensor]:
-    """Compute the gradients of a trusted classifier, perhaps with one part cut off."""
+    """Compute the reference classifier's gradients, perhaps without one part."""
     mask = ids != PAD
     states, final = run_packed(model.lstm, model.embedding(ids), mask)
     query = reference.concat_final_states(final)
@@ -1338,7 +1338,7 @@ def test_classifier_keeps_its_promises(student, draw):
         tolerance=2e-5,
     )
     model = pair.student
-    model.train()  # this model computes the same in training
+    model.train()  # its results in training are the same
     expect_no_traces(student, model, ids, still=True)
     model.double()
     for part, what in enumerate(("the tensor of logits", "the tensor of weights")):

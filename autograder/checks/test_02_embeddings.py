@@ -35,7 +35,7 @@ from autograder.phrases import Phrase
 from transformer.analysis import embeddings as reference
 
 B, T, V, D = 3, 4, 11, 6
-MANY = 700  # rows of a table: more than any size that code may assume
+MANY = 700  # rows of a table: more than code may assume
 SPECIALS = ["<unk>", "<pad>", "<sos>", "<eos>"]
 WORDS = ["apfel", "brot", "dorf", "ente", "frau", "glas", "hund", "igel", "junge"]
 WORDS += ["katze", "lampe", "maus"]
@@ -63,7 +63,10 @@ Sentences = list[list[str]]
 
 
 def corpus(draw, counts: dict[str, int]) -> Sentences:
-    """Draw sentences of 3, 5 and 1 words that contain each word `counts` times."""
+    """Draw a shuffled corpus in which each word occurs `counts` times.
+
+    The sentences have 3, 5 and 1 words in turn.
+    """
     words = [word for word, count in counts.items() for _ in range(count)]
     order = torch.randperm(len(words), generator=draw.generator).tolist()
     words = [words[i] for i in order]
@@ -83,7 +86,7 @@ def shuffled(draw, items: Sequence[str]) -> list[str]:
 
 
 def words_by(sentences: Sentences, key: Callable, least: int = 1) -> list[str]:
-    """List the words that occur often enough, sorted by a key."""
+    """Return the words that occur at least `least` times, sorted by a key."""
     counts = Counter(word for sentence in sentences for word in sentence)
     return sorted(
         (w for w in counts if counts[w] >= least), key=lambda w: key(w, counts)
@@ -91,14 +94,14 @@ def words_by(sentences: Sentences, key: Callable, least: int = 1) -> list[str]:
 
 
 def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
-    """Sort frequent words first, and equally frequent words alphabetically."""
+    """Return a key that sorts by frequency, and equally frequent words by alphabet."""
     return -counts[word], word
 
 
 def vocabulary_mistakes(
     sentences: Sentences, least: int = 1
 ) -> dict[str, Callable[[], list[str]]]:
-    """Name the mistake in the list of words."""
+    """Return wrong lists of words, by the name of the mistake."""
     right = words_by(sentences, by_frequency, least)
     flat = [word for sentence in sentences for word in sentence]
     in_sentences = Counter(word for sentence in sentences for word in set(sentence))
@@ -134,7 +137,7 @@ def vocabulary_mistakes(
 
 
 def built(student, *args) -> tuple[list[str], dict[str, int]]:
-    """Call the student's function and fail unless it returns a list and a dict."""
+    """Call the student's function, and fail unless it returns a list and a dict."""
     parts = expect_parts(
         student.build_vocabulary(*args), 2, "two values, the list and the dictionary"
     )
@@ -175,7 +178,7 @@ def expect_words(
 
 
 def same_words(itos: Sequence[str], want: Sequence[str]) -> bool:
-    """Tell whether a list has the right words, with the special tokens first."""
+    """Return whether a list has the right words, with the special tokens first."""
     first = len(SPECIALS)
     return itos[:first] == want[:first] and Counter(itos) == Counter(want)
 
@@ -426,7 +429,7 @@ def test_vocabulary_again(student, draw):
 
 
 def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the vectors of words."""
+    """Return wrong word vectors, by the name of the mistake."""
     w = weight.double()
     right = w[ids]
     return {
@@ -578,7 +581,7 @@ def test_one_hot_float64(student, draw):
 
 
 def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
-    """Keep only one gradient for each word: that of its last or first place."""
+    """Return a gradient that counts only the last or the first place of each word."""
     table = torch.zeros(V, upstream.size(-1), dtype=torch.float64)
     rows = upstream.double().reshape(-1, upstream.size(-1))
     places = range(len(rows)) if last else reversed(range(len(rows)))
@@ -588,7 +591,7 @@ def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
 
 
 def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the gradient of a table."""
+    """Return wrong gradients of a table, by the name of the mistake."""
     g = upstream.double()
     right = reference.lookup_gradient(ids, g, V)
     counts = torch.bincount(ids.flatten(), minlength=V).double()[:, None]
@@ -613,7 +616,7 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
 def place_mistakes(
     ids: Tensor, upstream: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the gradient of a word with several places."""
+    """Return gradients with mistakes for words that occur several times, by name."""
     return {
         "the gradient of only each word's last occurrence; add up all occurrences": (
             lambda: one_row_each(ids, upstream, last=True)
@@ -632,7 +635,7 @@ def place_mistakes(
 def row_mistakes(
     ids: Tensor, g: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name gradients whose rows are not one for each word of the vocabulary."""
+    """Return gradients that do not have one row for each word, by name."""
     return {
         "the gradient without the rows of words that do not occur": lambda: right[
             counts[:, 0] > 0
@@ -656,7 +659,7 @@ def row_mistakes(
 
 
 def repeating_ids(draw, *shape: int) -> Tensor:
-    """Draw ids: one several times, 0 and 1 once, 3 and the last ones never."""
+    """Draw ids in which one occurs several times, 0 and 1 once, and some never."""
     ids = draw.ids(*shape, low=2, high=V - 2)
     flat = ids.flatten()
     flat[flat == 3] = V - 3
@@ -811,7 +814,7 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
 
 
 def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the scaled vectors."""
+    """Return wrong scaled vectors, by the name of the mistake."""
     vectors = table.double()[ids]
     root = D**0.5
     return {
@@ -932,7 +935,7 @@ def expect_table_read_anew(student, layer, ids: Tensor, right: Callable) -> None
 
 
 def expect_other_width(student, draw) -> None:
-    """Fail if a second layer, with another width, uses the factor of the first one."""
+    """Fail if a second layer with another width uses the factor of the first layer."""
     layer = student.TokenEmbedding(V, 4 * D)
     ((name, shape),) = layer.parameters_by_name().items()
     table = draw.normal(*shape)
@@ -951,7 +954,7 @@ def expect_other_width(student, draw) -> None:
 
 
 def two_layers(student, draw) -> tuple:
-    """Make an embedding's table and a projection with random weights."""
+    """Make the table of an embedding, and a projection, with random weights."""
     embedding = student.load("torch.nn.Module")()
     table = student.load("torch.nn.Embedding")(V, D)
     embedding.add_module("table", table)

@@ -38,18 +38,18 @@ def rates_of(d_model: int, base: float = 10000.0, factor: float = 1.0) -> Tensor
 def waves(
     angles: Tensor, even: Callable = torch.sin, odd: Callable = torch.cos
 ) -> Tensor:
-    """Write one function of the angles into even columns, and another into odd ones."""
+    """Put one function of the angles into even columns and another into odd columns."""
     return torch.stack([even(angles), odd(angles)], dim=-1).flatten(start_dim=-2)
 
 
 def encoding(length: int, rates: Tensor, first: int = 0) -> Tensor:
-    """Compute the encoding with given rates in float64."""
+    """Compute the encoding with the given rates in float64."""
     places = torch.arange(first, first + length, dtype=torch.float64)
     return waves(places[:, None] * rates)
 
 
 def wrong_rates(d_model: int) -> dict[str, Tensor]:
-    """Name the mistake in the rates, for the table and for the matrix."""
+    """Return wrong rates for the table and the matrix, by the name of the mistake."""
     halves = torch.arange(d_model // 2, dtype=torch.float64)
     exponents = 2 * halves / d_model
     return {
@@ -74,7 +74,7 @@ def wrong_rates(d_model: int) -> dict[str, Tensor]:
 
 
 def encoding_mistakes(length: int, d_model: int) -> Mistakes:
-    """Name the mistake in the table."""
+    """Return wrong tables, by the name of the mistake."""
     rates = rates_of(d_model)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
     columns = torch.arange(d_model, dtype=torch.float64)
@@ -109,9 +109,9 @@ def encoding_mistakes(length: int, d_model: int) -> Mistakes:
 
 
 def expect_table(table, length: int, d_model: int, tolerance: float = 1e-5) -> None:
-    """Fail unless a table is right, and name the mistake."""
+    """Fail unless a table is right, and report the mistake."""
     if d_model > 2 and length > 1 and isinstance(table, Tensor):
-        # In float32, the sines of angles of several thousand are not exact.
+        # In float32, the sines of angles of several thousand are inexact.
         first, faster = table[:2].double(), encoding(2, 1 / rates_of(d_model))
         if first.shape == faster.shape and torch.allclose(first, faster, atol=0.02):
             fail(
@@ -199,7 +199,7 @@ def test_encoding_of_many_positions(student, draw):
     for length, d_model in ((3 * MANY, 6), (9, 128)):
         with blame("code that works only for small tables"):
             table = student.sinusoidal_encoding(length, d_model)
-            # float32 represents an angle of 2,000 to about 1e-4.
+            # float32 represents angles of about 2,000 with errors of about 1e-4.
             expect_table(table, length, d_model, 1e-3)
 
 
@@ -235,7 +235,7 @@ def matrix_of(
 
 
 def matrix_mistakes(k: int, d_model: int) -> Mistakes:
-    """Name the mistake in the matrix."""
+    """Return wrong matrices, by the name of the mistake."""
     rates = rates_of(d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     mistakes: Mistakes = {
@@ -270,14 +270,14 @@ def matrix_mistakes(k: int, d_model: int) -> Mistakes:
 
 
 def _sines_positive(k: int, rates: Tensor) -> Tensor:
-    """Compute the signs of a matrix whose blocks are [cos, sin; sin, cos]."""
+    """Return the signs of a matrix with the blocks [cos, sin; sin, cos]."""
     cos, sin = torch.cos(k * rates).sign(), torch.sin(k * rates).sign()
     blocks = torch.stack([cos, sin, sin, cos], dim=-1).view(-1, 2, 2)
     return torch.block_diag(*blocks)
 
 
 def unlike(mistakes: Mistakes) -> Mistakes:
-    """Leave out mistakes with equal results, because a check cannot tell them apart."""
+    """Remove mistakes with equal results, because a check cannot distinguish them."""
     results = {phrase: value().float() for phrase, value in mistakes.items()}
     return {
         phrase: value
@@ -292,7 +292,7 @@ def unlike(mistakes: Mistakes) -> Mistakes:
 
 
 def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
-    """Fail unless a matrix is right, and name the mistake."""
+    """Fail unless a matrix is right, and report the mistake."""
     mistakes, want = (
         unlike(matrix_mistakes(k, d_model)),
         matrix_of(k, rates_of(d_model)),
@@ -300,7 +300,7 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
     faster = matrix_of(k, 1 / rates_of(d_model))
     same_shape = isinstance(got, Tensor) and got.shape == faster.shape
     if d_model > 2 and same_shape and torch.allclose(got.double(), faster, atol=0.05):
-        # In float32, the sines of angles of several thousand are not exact.
+        # In float32, the sines of angles of several thousand are inexact.
         fail(
             Phrase(
                 "The matrix is not right: it equals the matrix of {mistake}.", UPWARDS
@@ -311,7 +311,7 @@ def expect_matrix(got, k: int, d_model: int, tolerance: float = 1e-5) -> None:
 
 
 def offset_of(draw) -> int:
-    """Draw an offset at which all mistakes have different results."""
+    """Draw an offset for which all mistakes give different results."""
     return draw.choice([2, 3, 4, 5, 7, 8, 9])
 
 
@@ -360,7 +360,7 @@ def test_matrix_of_other_offsets(student, draw):
     with blame("code that works only for k above 0", ordinary):
         got = student.offset_matrix(k, D)
         mistakes = matrix_mistakes(k, D)
-        del mistakes["the identity"]  # here `blame` names the cause
+        del mistakes["the identity"]  # `blame` reports this mistake
         expect_close(got, matrix_of(k, rates_of(D)), "The matrix", mistakes=mistakes)
 
 
@@ -393,7 +393,7 @@ def test_matrix_again(student, draw):
 
 
 def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
-    """Name the mistake in the sum of `x` and the table's rows."""
+    """Return wrong sums of `x` and the table's rows, by the name of the mistake."""
     x, table = x.double(), table.double()
     t, d = x.shape[1:]
     right = x + table[start : start + t]
@@ -426,7 +426,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
 
 
 def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
-    """Name the mistake in the choice of the table's rows."""
+    """Return sums with wrong rows of the table, by the name of the mistake."""
     b, t = x.shape[:2]
     return {
         BY_BATCH: lambda: x + table[start : start + b, None],
@@ -451,7 +451,7 @@ def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
 def as_many_sentences_as_words(
     layer, x: Tensor, table: Tensor, start: int = 0
 ) -> Iterator[None]:
-    """Name the mistake of code that fails unless t sentences have t words."""
+    """Report the mistake of code that fails unless there are t sentences of t words."""
     try:
         yield
     except StudentError as error:
@@ -475,7 +475,7 @@ def is_right_on_a_square(layer, x: Tensor, table: Tensor, start: int) -> bool:
 
 
 def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
-    """Fail unless a layer adds the rows of a table from `start` on."""
+    """Fail unless a layer adds the rows of a table from row `start` on."""
     with as_many_sentences_as_words(layer, x, table, start):
         got = layer(x, start) if start else layer(x)
     want = x.double() + table.double()[start : start + x.size(1)]
@@ -484,7 +484,7 @@ def expect_sum(layer, x: Tensor, table: Tensor, start: int = 0) -> None:
 
 
 def expect_any_batch(student, draw, layer, table: Tensor) -> None:
-    """Fail unless a layer works for any batch, independently of other batches."""
+    """Fail unless a layer works for any batch, independently of other calls."""
     square = draw.normal(4, 4, D)
     expect_sum(layer, square, table)
     calls = [(draw.normal(B, T + 1, D),) for _ in range(2)]
@@ -500,7 +500,8 @@ def expect_every_layer(student, draw, make: Callable[[int, int], tuple]) -> None
     Args:
         student: the fixture.
         draw: the fixture.
-        make: makes a layer and the table that it should add, for a max_len and a width.
+        make: a function from max_len and width to a layer and the table that it should
+            add.
     """
     for case in varied_inputs(draw, ["b,t,2*half"]):
         (x,) = case.inputs
@@ -516,7 +517,7 @@ def expect_every_layer(student, draw, make: Callable[[int, int], tuple]) -> None
 
 
 def expect_start(draw, layer, table: Tensor) -> None:
-    """Fail unless a layer counts from `start` on, up to the end of its table."""
+    """Fail unless a layer uses positions from `start` on, up to the table's end."""
     for start, t in [
         (draw.integer(1, 6), 6),
         (draw.integer(2, 9), 3),
@@ -537,7 +538,7 @@ def expect_shape_kept(draw, layer, table: Tensor) -> None:
 
 
 def gradients(student, layer, table: Tensor, x: Tensor, upstream: Tensor):
-    """Run a layer forward and backward."""
+    """Run a layer forward and backward, and return the gradients."""
     with as_many_sentences_as_words(layer, x, table):
         layer(x)
     return student.gradients(layer, x, upstream=upstream)
@@ -561,7 +562,7 @@ def expect_pure(student, draw, layer, table: Tensor) -> None:
 
 
 def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> None:
-    """Fail unless a layer that was moved to another dtype returns that dtype."""
+    """Fail unless a layer that is moved to another dtype returns that dtype."""
     dtype = getattr(torch, move)
     layer.to(dtype)
     x = draw.normal(B, T, D, dtype=dtype)
@@ -591,11 +592,12 @@ def expect_dtype_kept(draw, layer, table: Tensor, move: str, start: int = 0) -> 
 
 
 def sines(student, max_len: int = MAX_LEN, d_model: int = D) -> tuple:
-    """Make the student's layer, and the table that it should add.
+    """Make the student's layer, and return it with the table that it should add.
 
     Another check takes off points for a mistake in the student's `sinusoidal_encoding`.
-    A layer that adds the rows of this table is therefore right here, unless some rows
-    are equal, because then nobody could tell which row was added.
+    Here, a layer is therefore right if it adds the rows of the student's table. This
+    does not apply to a table with equal rows, because then it is not clear which row
+    was added.
     """
     layer = student.SinusoidalPositionalEncoding(d_model, max_len)
     table = encoding(max_len, rates_of(d_model))

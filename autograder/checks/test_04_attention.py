@@ -69,7 +69,7 @@ def weights_of(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the scores."""
+    """Return wrong scores, by the name of the mistake."""
     q, k = query.double(), key.double()
     products = q @ k.transpose(-2, -1)
     d_k, s = k.size(-1), k.size(-2)
@@ -100,7 +100,7 @@ def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]
 def softmax_mistakes(
     scores: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake between the scores and the weights."""
+    """Return wrong weights for right scores, by the name of the mistake."""
     x = scores.double()
     right = weights_of(scores, mask)
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
@@ -118,7 +118,7 @@ def softmax_mistakes(
 
 
 def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in a mask."""
+    """Return weights with a wrong mask, by the name of the mistake."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means that the query may attend to the "
@@ -141,7 +141,7 @@ def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
 def carried(
     mistakes: dict[str, Callable[[], Tensor]], step: Callable[[Tensor], Tensor]
 ) -> dict[str, Callable[[], Tensor]]:
-    """Apply the next step to wrong values, and keep their names."""
+    """Apply `step` to the wrong values, and keep the names of the mistakes."""
 
     def after(wrong: Callable[[], Tensor]) -> Callable[[], Tensor]:
         return lambda: step(wrong())
@@ -152,7 +152,7 @@ def carried(
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the output, with every mistake in scores or weights."""
+    """Return wrong outputs, by the name of the mistake in any of the steps."""
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)
@@ -165,20 +165,20 @@ def attention_mistakes(
 
 
 def inputs(draw) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw queries, keys and values. No two sizes are equal."""
+    """Draw queries, keys and values, with sizes that all differ."""
     shapes = [(B, H, T, D_K), (B, H, S, D_K), (B, H, S, D_V)]
     return tuple(draw.normal(*shape) for shape in shapes)
 
 
 def attend(student, *args) -> tuple[Tensor, Tensor]:
-    """Call the student's attention and fail unless it returns a pair."""
+    """Call the student's attention, and fail unless it returns a pair."""
     result = student.scaled_dot_product_attention(*args)
     output, weights = expect_parts(result, 2, OUTPUT_AND_WEIGHTS)
     return output, weights
 
 
 def expect_no_nan(actual: Any, what: str) -> None:
-    """Fail if a result of a query that may attend to nothing contains NaN."""
+    """Fail if the result for a query without allowed keys contains NaN."""
     if isinstance(actual, Tensor) and actual.isnan().any():
         fail(
             Phrase(
@@ -191,7 +191,7 @@ def expect_no_nan(actual: Any, what: str) -> None:
 
 
 def expect_gradient_without_nan(run: Any, count: int) -> None:
-    """Fail if a query that may attend to nothing has a gradient with NaN."""
+    """Fail if the gradient for a query without allowed keys contains NaN."""
     if any(x is not None and x.isnan().any() for x in run.inputs[:count]):
         fail(
             "If a query may not attend to any key, the gradient contains NaN. "
@@ -317,10 +317,10 @@ def test_softmax_shape(student, draw):
 
 
 def draw_mask(draw, *shape: int) -> Tensor:
-    """Draw a mask whose first and last keys say nothing about the other keys.
+    """Draw a mask whose first and last keys do not determine the other keys.
 
-    The first query sees two keys but not the first one, and the second query sees two
-    keys but not the last one.
+    The first query may attend to two keys but not to the first key. The second query
+    may attend to two keys but not to the last key.
     """
     mask = draw.mask(*shape)
     mask[..., 0, :3] = torch.tensor([False, True, True])
@@ -596,7 +596,7 @@ def test_attention_dropout(student, draw):
 
 
 def expect_not_of_values(used: Tensor) -> None:
-    """Fail if dropout drops whole values."""
+    """Fail if dropout drops whole values instead of single weights."""
     kept = used != 0
     if not kept.all() and kept.equal(kept[..., :1, :].expand_as(kept)):
         fail(
@@ -607,8 +607,8 @@ def expect_not_of_values(used: Tensor) -> None:
 
 
 def expect_not_of_output(student, q: Tensor, k: Tensor) -> None:
-    """Fail if dropout drops numbers of the output."""
-    ones = torch.ones(B, H, S, 1)  # the output is the sum of the weights
+    """Fail if dropout drops numbers of the output instead of weights."""
+    ones = torch.ones(B, H, S, 1)  # the output is then the sum of the weights
     sums, _ = attend(student, q, k, ones, None, 0.2)
     if all(min(abs(x), abs(x - 1.25)) < 1e-4 for x in sums.flatten().tolist()):
         fail(

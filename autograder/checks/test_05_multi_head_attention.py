@@ -43,9 +43,9 @@ from autograder.phrases import Phrase
 from transformer import multi_head as reference
 from transformer.attention import masked_softmax
 
-B, H, T, S, D_K = 3, 5, 6, 7, 9  # head counts and widths differ from the visible checks
+B, H, T, S, D_K = 3, 5, 6, 7, 9  # other than in the visible checks
 D = H * D_K
-MANY = 20  # enough queries to measure a share of the weights
+MANY = 20  # enough queries to measure the share of dropped weights
 TIE = "lambda pair: setattr(pair[1], 'weight', pair[0].weight)"
 LINEAR = "torch.nn.Linear"
 SEQUENTIAL = "torch.nn.Sequential"
@@ -64,22 +64,22 @@ OTHERS_HEADS = "the number of heads left over from another module"
 
 
 def view_split(x: Tensor, n_heads: int) -> Tensor:
-    """Split with a `view` and without a transpose."""
+    """Split heads with a `view` but without a transpose."""
     return x.reshape(x.size(0), n_heads, x.size(1), -1)
 
 
 def view_merge(x: Tensor) -> Tensor:
-    """Merge with a `view` and without a transpose."""
+    """Merge heads with a `view` but without a transpose."""
     return x.reshape(x.size(0), x.size(2), -1)
 
 
 def every_hth_split(x: Tensor, n_heads: int) -> Tensor:
-    """Split so that each head takes every h-th column."""
+    """Split heads so that each head takes every h-th column."""
     return x.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)
 
 
 def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
-    """Name the mistake in split vectors."""
+    """Return wrong results of split_heads, by the name of the mistake."""
     b, t, d = x.shape
     return {
         "the result of a view directly to (b, h, t, d_k) without a transpose: row "
@@ -100,7 +100,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
 
 
 def merge_mistakes(x: Tensor) -> dict[str, Run]:
-    """Name the mistake in merged heads."""
+    """Return wrong results of merge_heads, by the name of the mistake."""
     b, h, t, d_k = x.shape
     return {
         "the result of a view or reshape without a transpose: the rows mix tokens": (
@@ -119,14 +119,14 @@ def merge_mistakes(x: Tensor) -> dict[str, Run]:
 
 @dataclass(frozen=True)
 class Slip:
-    """One way to compute multi-head attention. Its defaults are correct.
+    """A way to compute multi-head attention, which is correct by default.
 
     Attributes:
         maps: the projections of queries, keys, values and output; "" = none.
         sources: the inputs from which the queries, keys and values are computed.
         split: the function that splits heads.
         merge: the function that merges heads.
-        width: the scores are divided by the square root of it; None = d_k.
+        width: the scores are divided by its square root; None = d_k.
         mask: the function that is applied to the mask.
         share: the function that is applied to the heads' weights before the average
             over the values.
@@ -213,7 +213,7 @@ def compute(
     mask: Tensor | None = None,
     slip: Slip | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Compute multi-head attention with a slip, in float64, from a state dict."""
+    """Compute multi-head attention in float64, with or without a mistake."""
     slip = slip or Slip()
 
     def apply(name: str, x: Tensor) -> Tensor:
@@ -239,7 +239,10 @@ def slips(
     mask: Tensor | None = None,
     part: int = 0,
 ) -> dict[str, Run]:
-    """Name every slip. `part` is 0 for the output and 1 for the weights."""
+    """Return wrong results by the name of the mistake.
+
+    `part` is 0 for the output and 1 for the weights.
+    """
 
     def by(slip: Slip) -> Run:
         return lambda: compute(state, inputs, mask, slip)[part]
@@ -251,7 +254,7 @@ def slips(
 
 
 def build(student, draw, dropout: float = 0.0) -> tuple[Any, dict[str, Tensor]]:
-    """Build the student's module with new random weights, and return both."""
+    """Build the student's module with random weights, and return both."""
     names = ("w_q", "w_k", "w_v", "w_o")
     shapes: dict[str, tuple[int, ...]] = {f"{name}.weight": (D, D) for name in names}
     shapes |= {f"{name}.bias": (D,) for name in names}
@@ -288,14 +291,14 @@ def expect_parameters(module: Any, shapes: Mapping[str, Sequence[int]]) -> None:
 
 
 def attend(module: Any, *args: Any) -> tuple[Tensor, Tensor]:
-    """Call the student's module and fail unless it returns a pair."""
+    """Call the student's module, and fail unless it returns a pair."""
     what = OUTPUT_AND_WEIGHTS
     output, weights = expect_parts(module(*args), 2, what)
     return output, weights
 
 
 def inputs(draw, s: int = S) -> list[Tensor]:
-    """Draw a query (B, T, D), and different keys and values (B, s, D)."""
+    """Draw a query (B, T, D), and keys and values (B, s, D) that all differ."""
     return [draw.normal(B, length, D) for length in (T, s, s)]
 
 
@@ -325,7 +328,7 @@ def expect_heads(actual: Any, length: int, what: str) -> None:
 
 
 def expect_split(student, x: Tensor, n_heads: int = H) -> None:
-    """Compare the student's split_heads with the reference."""
+    """Compare the student's split_heads with the reference solution."""
     got = student.split_heads(x, n_heads)
     want = reference.split_heads(x.double(), n_heads)
     mistakes = split_mistakes(x, n_heads)
@@ -335,7 +338,7 @@ def expect_split(student, x: Tensor, n_heads: int = H) -> None:
 
 
 def expect_merge(student, x: Tensor) -> None:
-    """Compare the student's merge_heads with the reference."""
+    """Compare the student's merge_heads with the reference solution."""
     want = reference.merge_heads(x.double())
     expect_close(student.merge_heads(x), want, "the result", merge_mistakes(x))
 
@@ -362,7 +365,7 @@ def test_split_extremes(student, draw):
     expect_any_number(lambda n: expect_split(student, x, n), (H, 1, 3, D_K, D))
     for case in varied_inputs(draw, ["b,t,h*d_k"]):
         h = case.sizes["h"]
-        is_special = case.case in ("ones", "falling")  # one sentence, not contiguous
+        is_special = case.case in ("ones", "falling")  # one sentence, or not contiguous
         words = NEEDS_A_BATCH if is_special else SOME_SIZES
         with blame(words, partial(expect_split, student, x)):
             expect_every_size(
@@ -571,13 +574,13 @@ def test_project_key_value(student, draw):
 
 
 def projected(state: Mapping[str, Tensor], name: str, x: Tensor) -> Tensor:
-    """Project and split in float64."""
+    """Project x and split it into heads, in float64."""
     weight, bias = state[f"{name}.weight"].double(), state[f"{name}.bias"].double()
     return reference.split_heads(x.double() @ weight.T + bias, H)
 
 
 def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
-    """Name the mistake in a projection of `x`."""
+    """Return wrong projections of `x`, by the name of the mistake."""
     named: dict[str, Run] = {}
     for name in ("w_q", "w_k", "w_v", "w_o"):
         named |= projection_by(name, projected(state, name, x))
@@ -588,7 +591,7 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
 
 
 def projection_by(name: str, right: Tensor) -> dict[str, Run]:
-    """Name the projections with one of the four maps, split correctly or wrongly."""
+    """Return one projection, split correctly and incorrectly, by name."""
     return {
         Phrase("the projection by {name}", name): lambda: right,
         Phrase("the projection by {name}, split without a transpose", name): lambda: (
@@ -618,7 +621,7 @@ def test_attend(student, draw):
 
 
 def identity_maps(*names: str) -> dict[str, Tensor]:
-    """Return the state of projections that change nothing."""
+    """Return weights with which the named projections change nothing."""
     state = {f"{name}.weight": torch.eye(D) for name in names}
     return state | {f"{name}.bias": torch.zeros(D) for name in names}
 
@@ -740,7 +743,7 @@ def expect_share_dropped(
     module.load_state_dict(state | identity_maps("w_o"))
     module.train()
     q, k = draw.normal(B, H, MANY, D_K), draw.normal(B, H, D_K, D_K)
-    given = q, k, weights_seen_through(D_K, B, H)  # the output is the weights
+    given = q, k, weights_seen_through(D_K, B, H)  # the output then equals the weights
     expect_no_seed(student, method_of(student, module, "attend"), *given, part=0)
     runs = [
         expect_parts(module.attend(*given), 2, OUTPUT_AND_WEIGHTS) for _ in range(2)
@@ -904,13 +907,13 @@ def test_module_is_written_by_hand(student, draw):
 
 
 def expect_count(student, module: Any, want: int, mistakes: Mapping[str, int]) -> None:
-    """Fail unless the student counts `want` parameters in a module."""
+    """Fail unless the student's function counts `want` parameters in a module."""
     got = student.count_parameters(module)
     expect_equal(got, want, "the count", mistakes=mistakes)
 
 
 def linear(student, *sizes: int) -> Any:
-    """Build a linear map on the student's side."""
+    """Build a linear layer in the student's process."""
     return student.load(LINEAR)(*sizes)
 
 

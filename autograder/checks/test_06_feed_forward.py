@@ -37,7 +37,7 @@ from autograder.phrases import Phrase
 from transformer import feed_forward as reference
 
 B, T, D, D_FF = 2, 3, 5, 7
-P = 0.3  # a dropout rate near 1
+P = 0.3  # P is an ordinary dropout rate, and NEARLY_ALL is close to 1
 NEARLY_ALL = 1 - 2**-53
 LINEAR, CONV = "torch.nn.Linear", "torch.nn.Conv1d"
 BUILT_INS = [
@@ -64,7 +64,7 @@ State = Mapping[str, Tensor]
 
 
 def drawn_state(draw, module: Any) -> dict[str, Tensor]:
-    """Give a module of the student's new random weights, and return them."""
+    """Give a module in the student's process random weights, and return them."""
     state = draw.state(module.parameters_by_name())
     module.load_state_dict(state)
     return state
@@ -73,7 +73,7 @@ def drawn_state(draw, module: Any) -> dict[str, Tensor]:
 def build_feed_forward(
     student, draw, dropout: float = 0.0
 ) -> tuple[Any, dict[str, Tensor]]:
-    """Build the student's feed-forward layer with new random weights."""
+    """Build the student's feed-forward layer with random weights."""
     module = student.PositionwiseFeedForward(D, D_FF, dropout)
     wanted = {
         "linear1.weight": (D_FF, D),
@@ -100,7 +100,7 @@ def build_feed_forward(
 def build_convolutions(
     student, draw, d_model: int = D
 ) -> tuple[Any, Any, dict[str, Tensor]]:
-    """Build two convolutions of width 1 on the student's side."""
+    """Build two convolutions of width 1 in the student's process."""
     sizes = (d_model, D_FF), (D_FF, d_model)
     convolutions = [student.load(CONV)(*size, 1) for size in sizes]
     state = {}
@@ -114,7 +114,10 @@ def build_convolutions(
 
 
 def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tensor:
-    """Compute the layer in float64. `inner` and `outer` replace the right functions."""
+    """Compute the feed-forward layer in float64.
+
+    `inner` and `outer` can replace its functions by wrong ones.
+    """
     w = {name: value.double() for name, value in state.items()}
     hidden = inner(x.double() @ w["linear1.weight"].T + w["linear1.bias"])
     output = hidden @ w["linear2.weight"].T + w["linear2.bias"]
@@ -122,7 +125,7 @@ def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tenso
 
 
 def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name the mistake in the layer."""
+    """Return wrong results of the layer, by the name of the mistake."""
 
     def but(**changed: Tensor) -> Run:
         return lambda: feed_forward({**state, **changed}, x)
@@ -143,7 +146,7 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def no_answers(x: Tensor) -> dict[str, Run]:
-    """Name results of code that computes nothing."""
+    """Return results of code that computes nothing, by name."""
     return {
         "zeros": lambda: torch.zeros_like(x),
         "the input, unchanged": lambda: x,
@@ -151,7 +154,7 @@ def no_answers(x: Tensor) -> dict[str, Run]:
 
 
 def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name the mistake in the ReLU between the maps."""
+    """Return results with a wrong ReLU, by the name of the mistake."""
 
     def with_inner(inner: Callable[[Tensor], Tensor]) -> Run:
         return lambda: feed_forward(state, x, inner)
@@ -180,7 +183,7 @@ def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Name the mistake in a layer whose output for a token depends on other tokens."""
+    """Return results in which tokens or inputs are mixed, by name."""
     right = feed_forward(state, x)
     return {
         "the result with the residual x added, which is the job of AddNorm": lambda: (
@@ -284,8 +287,8 @@ def test_feed_forward_dropout(student, draw):
     expect_close(module(x), want, "the output", feed_forward_mistakes(state, x))
     w = {name: torch.zeros_like(value) for name, value in state.items()}
     w["linear1.weight"] += torch.eye(D_FF, D)
-    w["linear1.bias"] += 1.0  # the inner activation of an input of 1 is 2
-    w["linear2.weight"] += torch.eye(D, D_FF)  # output i is hidden activation i
+    w["linear1.bias"] += 1.0  # the inner activation for an input of 1 is then 2
+    w["linear2.weight"] += torch.eye(D, D_FF)  # output i is then hidden activation i
     module.load_state_dict(w)
     module.train()
     many = torch.ones(50, T, D)
@@ -312,7 +315,7 @@ def test_feed_forward_dropout(student, draw):
     expect_no_seed(student, module, many, draws=True)
     w["linear1.weight"].zero_()
     w["linear1.bias"].zero_()
-    w["linear2.bias"] += 1.0  # an output that does not depend on any inner activation
+    w["linear2.bias"] += 1.0  # the output then depends on no inner activation
     module.load_state_dict(w)
     if not torch.allclose(module(torch.ones(50, T, D)).float(), torch.ones(1)):
         fail(
@@ -532,12 +535,12 @@ def test_conv_leaves_its_input(student, draw):
 def norm_by(
     x: Tensor, mean: Tensor, spread: Tensor, gamma: Tensor, beta: Tensor
 ) -> Tensor:
-    """Subtract a mean, divide by a spread, and apply γ and β."""
+    """Subtract a mean, divide by a standard deviation, and apply γ and β."""
     return gamma.double() * (x.double() - mean) / spread + beta.double()
 
 
 def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name the mistake in a layer normalisation."""
+    """Return wrong results of layer_norm, by the name of the mistake."""
     given = (x, gamma, beta, eps)
     return {
         **no_answers(x),
@@ -552,7 +555,7 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def variance_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Name the mistake in the variance, its root and ε."""
+    """Return results with a wrong variance, root or ε, by the name of the mistake."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -584,7 +587,7 @@ def variance_mistakes(
 
 
 def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name a normalisation over axes other than the last."""
+    """Return results that are normalised over wrong axes, by name."""
     y = x.double()
 
     def over(*dims: int) -> Tensor:
@@ -606,7 +609,7 @@ def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 
 
 def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Name the mistake in the mean, and in the mean of the squares."""
+    """Return results with a wrong mean or mean square, by the name of the mistake."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -639,7 +642,7 @@ def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def scale_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Name the mistake in γ and β."""
+    """Return results with a wrong γ or β, by the name of the mistake."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     spread = (y.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
@@ -663,7 +666,7 @@ def scale_mistakes(
 def expect_norm(
     student, x: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5
 ) -> Tensor:
-    """Compare the student's layer_norm with the reference, and return it."""
+    """Compare the student's layer_norm with the reference, and return its result."""
     args = (x, gamma, beta) if eps == 1e-5 else (x, gamma, beta, eps)
     got = student.layer_norm(*args)
     want = reference.layer_norm(x.double(), gamma.double(), beta.double(), eps)
@@ -674,9 +677,9 @@ def expect_norm(
 def scaled(
     draw, *shape: int, dtype: torch.dtype = torch.float32
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw vectors x of equal spread with different means, and draw γ and β.
+    """Draw vectors x of equal variance with different means, and draw γ and β.
 
-    The spread is large, so that ε matters only in the check of ε.
+    The variance is large, so ε matters only in the check of ε.
     """
     x = draw.normal(*shape, dtype=torch.float64) + draw.normal(shape[-1])
     mean, std = x.mean(-1, keepdim=True), x.std(-1, correction=0, keepdim=True)
@@ -846,7 +849,7 @@ def build_add_norm(
 
 
 def build_sublayer(student, draw) -> tuple[Any, Callable[[Tensor], Tensor]]:
-    """Build a linear map on the student's side, and the same in float64 here."""
+    """Build a linear layer in the student's process, and the same in float64 here."""
     sublayer = student.load(LINEAR)(D, D)
     state = drawn_state(draw, sublayer)
     w, bias = state["weight"].double(), state["bias"].double()
@@ -854,7 +857,7 @@ def build_sublayer(student, draw) -> tuple[Any, Callable[[Tensor], Tensor]]:
 
 
 def add_norm(x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool) -> Tensor:
-    """Compute AddNorm in float64."""
+    """Compute AddNorm in float64, with the normalisation first or last."""
     x, norm = x.double(), normaliser(gamma, beta)
     return x + f(norm(x)) if first else norm(x + f(x))
 
@@ -888,7 +891,7 @@ def normaliser(gamma: Tensor, beta: Tensor) -> Callable[[Tensor], Tensor]:
 def add_norm_mistakes(
     x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool
 ) -> dict[str, Run]:
-    """Name the mistake around a sub-layer."""
+    """Return wrong results of AddNorm, by the name of the mistake."""
     x, norm = x.double(), normaliser(gamma, beta)
     other = "pre-norm instead of post-norm"
     if first:
@@ -922,7 +925,7 @@ def add_norm_mistakes(
 
 
 def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str, Run]:
-    """Name a part that is missing, used twice, or subtracted instead of added."""
+    """Return results in which a part is missing, repeated or subtracted, by name."""
     return {
         "norm(x): the sub-layer is not used": lambda: norm(x),
         "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),
@@ -950,7 +953,7 @@ def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str
 
 
 def expect_add_norm(student, draw, norm_first: bool) -> None:
-    """Compare one order of AddNorm with the reference."""
+    """Compare the student's AddNorm, in one of its orders, with the reference."""
     module, gamma, beta = build_add_norm(student, draw, norm_first)
     sublayer, f = build_sublayer(student, draw)
     x = 2 * draw.normal(B, T, D) + 1
@@ -1141,7 +1144,7 @@ def test_add_norm_leaves_x(student, draw):
         sublayer, _ = build_sublayer(student, draw)
         given = draw.normal(B, T, D), sublayer
         expect_no_traces(student, module, *given, still=True)
-        identity = student.load("torch.nn.Identity")()  # it returns x itself
+        identity = student.load("torch.nn.Identity")()  # Identity returns x itself
         expect_no_traces(student, module, given[0], identity, still=True)
         expect_same_device(student, module, *given, what="the result")
 

@@ -1,4 +1,4 @@
-"""Hidden checks of unit 07: padding, causal and target mask, and masking too late."""
+"""Hidden checks of unit 07: padding, causal and target masks, and late masking."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ from transformer import masks as reference
 from transformer.analysis.masks import mask_then_renormalise
 
 B, H, T, S = 2, 3, 4, 5
-LONGER = 1030  # tokens: more than a table of any usual size holds
+LONGER = 1030  # tokens; longer than any table that a student may have stored
 OTHER_PADDING = (
     0,
     1,
@@ -35,32 +35,35 @@ OTHER_PADDING = (
     3,
     4,
     5,
-)  # possible padding ids, which are words here
+)  # usual ids of padding, which are ordinary words here
 
 
 def batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences with padding at the end, and one of possible padding ids."""
+    """Draw sentences with padding at the end, and the id of the padding."""
     pad_id = draw.integer(6, 10)
-    large = (pad_id + 2**8, pad_id + 2**16)  # in 8 or 16 bits they equal pad_id
+    large = (pad_id + 2**8, pad_id + 2**16)  # with 8 or 16 bits, they equal pad_id
     words = torch.tensor([[*OTHER_PADDING, pad_id + 1, *large]])
     ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding behind"]
     return torch.cat([ids[:1], words, ids[1:]]), pad_id
 
 
 def turned_batch(draw) -> tuple[Tensor, int]:
-    """Draw sentences with leading padding. No `batch` has the same mask."""
+    """Draw sentences with padding at the beginning.
+
+    Their mask differs from that of every `batch`.
+    """
     ids, pad_id = batch(draw)
     return ids.flip(-1), pad_id
 
 
 def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None:
-    """Fail unless a mask of ids is right, wherever the padding is.
+    """Fail unless the mask of ids is right wherever the padding is.
 
     Args:
         draw: the fixture.
         make: the student's function of ids and a padding id.
-        right: the trusted function.
-        named: returns the wrong results by name.
+        right: the reference solution.
+        named: a function that returns wrong results by name.
         what: a name of the mask.
     """
     pad_id = draw.integer(6, 10)
@@ -75,7 +78,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
         words = "code that works only if padding follows the words"
         with blame(words, lambda: compare("padding behind")):
             compare(where)
-    for b, t in ((9, 1), (4, 4), (2, 67)):  # few words, and many
+    for b, t in ((9, 1), (4, 4), (2, 67)):  # few and many words
         ids = draw.ids(1, t, low=0, high=6).repeat(b, 1)
         for pad_id in (1, 4, 9):
             whose = Phrase("With sentences of {t} words, {what}", t, what)
@@ -83,8 +86,8 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
 
 def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
-    """Fail if a mask belongs to different ids of the same shape."""
-    pad_id = draw.integer(6, 10)  # no other check uses this shape: nothing is stored
+    """Fail if an earlier mask is returned for other ids of the same shape."""
+    pad_id = draw.integer(6, 10)  # used by no other check: nothing is stored
     first, second = (
         draw.padded_ids(5, 8, pad_id, low=12)["no padding"] for _ in range(2)
     )
@@ -97,7 +100,7 @@ def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
 
 
 def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Name the mistake in the padding mask."""
+    """Return wrong padding masks, by the name of the mistake."""
     word = (ids != pad_id)[:, None, None, :]  # (b, 1, 1, s)
     flat = word[:, 0, 0]
     return {
@@ -150,7 +153,7 @@ def test_padding_shape(student, draw):
 
 
 def expect_padding_mask(student, ids: Tensor, pad_id: int, what: str) -> None:
-    """Compare a padding mask with the right one."""
+    """Compare a padding mask with the right mask."""
     want, mistakes = reference.padding_mask(ids, pad_id), padding_mistakes(ids, pad_id)
     expect_mask(student.padding_mask(ids, pad_id), want, what, mistakes)
 
@@ -208,7 +211,7 @@ def test_padding_leaves_its_input(student, draw):
 
 
 def causal_mistakes(t: int) -> Mistakes:
-    """Name the mistake in the causal mask."""
+    """Return wrong causal masks, by the name of the mistake."""
     ones = torch.ones(1, 1, t, t, dtype=torch.bool)
     past = ones.tril()
     return {
@@ -232,7 +235,7 @@ def test_causal_shape(student, draw):
 
 @check("causal-mask", share=3, title="Token i may attend to tokens 0 to i")
 def test_causal_values(student, draw):
-    t = draw.integer(10, 13)  # no earlier check used this length
+    t = draw.integer(10, 13)  # no earlier check uses this length
     got = student.causal_mask(t)
     expect_mask(got, reference.causal_mask(t), "The causal mask", causal_mistakes(t))
 
@@ -279,7 +282,7 @@ def test_causal_device(student):
 
 
 def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Name the mistake in the target mask."""
+    """Return wrong target masks, by the name of the mistake."""
     keys = (ids != pad_id)[:, None, None, :]
     rows = keys.transpose(-2, -1)
     past = reference.causal_mask(ids.size(1))
@@ -318,7 +321,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 
 
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
-    """Name the target masks of code with a fixed pad id."""
+    """Return the target masks of code with a fixed padding id, by name."""
     return {
         Phrase("the mask for the pad id {fixed}, regardless of `pad_id`", fixed): (
             (ids != fixed)[:, None, None] & past
@@ -335,7 +338,7 @@ def test_target_shape(student, draw):
 
 
 def expect_target_mask(student, ids: Tensor, pad_id: int, what: str) -> None:
-    """Compare a target mask with the right one."""
+    """Compare a target mask with the right mask."""
     want, mistakes = reference.target_mask(ids, pad_id), target_mistakes(ids, pad_id)
     expect_mask(student.target_mask(ids, pad_id), want, what, mistakes)
 
@@ -390,7 +393,7 @@ def test_target_leaves_its_input(student, draw):
 
 
 def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
-    """Name the mistake in weights that are masked after the softmax."""
+    """Return wrong results of mask_then_renormalise, by the name of the mistake."""
     w = weights.double()
     allowed = mask.expand(w.shape)
     kept = w * allowed
@@ -430,7 +433,7 @@ def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
 def weights_for(draw, mask: Tensor, *shape: int, share: float = 0.5) -> Tensor:
     """Draw weights in which the visible keys have the given share of each row.
 
-    A small number in the divisor therefore has the same effect in each draw.
+    A small number in the divisor then has the same effect in each draw.
     """
     scores = draw.normal(*(shape or (B, H, T, S)), dtype=torch.float64)
     opened = attention.masked_softmax(scores, mask)
@@ -446,7 +449,7 @@ def mask_with_a_closed_row(draw) -> Tensor:
 
 
 def renormalised(weights: Tensor, mask: Tensor) -> Tensor:
-    """Compute the right weights, in float64."""
+    """Compute the right weights in float64."""
     return mask_then_renormalise(weights.double(), mask)
 
 
@@ -566,7 +569,8 @@ def test_renormalise_gradients(student, draw):
                 "afterwards, its gradient stays NaN.",
                 mistake="NaN in the gradient",
             )
-        # In a closed row, the function jumps, so any gradient is acceptable there.
+        # In a row without allowed keys the function is not continuous, so any gradient
+        # is accepted.
         run.inputs[0] = gradient * open_rows
     kept = weights.double() * mask
     fixed = kept.sum(dim=-1, keepdim=True) + ~open_rows  # 1 in a row without keys
@@ -603,7 +607,7 @@ def test_renormalise_in_float64(student, draw):
 
 @check("mask-then-renormalise", share=1, title="New weights for each call")
 def test_renormalise_each_call(student, draw):
-    shape = (B + 1, H, T, S)  # no other check uses this shape: nothing is stored
+    shape = (B + 1, H, T, S)  # used by no other check: nothing is stored
     masks = [draw.mask(B + 1, 1, T, S) for _ in range(3)]
     calls = [(weights_for(draw, mask, *shape), mask) for mask in masks]
     what = "the tensor of new weights"

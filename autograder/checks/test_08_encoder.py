@@ -1,4 +1,4 @@
-"""Hidden checks of unit 08: layer, encoder, its states, their drift, hidden words."""
+"""Hidden checks of unit 08: layer, encoder, states, drift, and masked words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -52,14 +52,14 @@ BUILT_INS = [
     "torch.nn.functional.scaled_dot_product_attention",
 ]
 
-NEARLY_ALL = 1 - 2**-53  # a dropout rate; a configuration takes less than 1
+NEARLY_ALL = 1 - 2**-53  # dropout rate; a configuration accepts only rates below 1
 
 Mistakes = dict[str, Tensor]
 Trusted = TypeVar("Trusted", bound=nn.Module)
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
-    """Draw weights of a sensible size, and random γ and β of every LayerNorm."""
+    """Draw weights of a suitable size, and random γ and β for every LayerNorm."""
     shapes = {name: value.shape for name, value in module.state_dict().items()}
     state = draw.state(shapes)
     return {
@@ -69,13 +69,13 @@ def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
 
 
 def config_of(student, **changes) -> Any:
-    """Make a configuration on the student's side."""
+    """Make a configuration in the student's process."""
     make = student.load("transformer.config.TransformerConfig")
     return make(30, 31, **{**SIZES, **changes})
 
 
 def pair_of(student, draw, kind: type[Trusted], **changes) -> tuple[Any, Trusted]:
-    """Make the student's module and the trusted one, float64, with equal weights."""
+    """Make the student's module and the reference in float64, with equal weights."""
     trusted = kind(TransformerConfig(30, 31, **SIZES | changes))
     state = drawn_state(draw, trusted)
     trusted.double().eval().load_state_dict(state)
@@ -85,7 +85,7 @@ def pair_of(student, draw, kind: type[Trusted], **changes) -> tuple[Any, Trusted
 
 
 def words(draw, *shape: int) -> Tensor:
-    """Draw vectors in float64: by default a batch (B, S, D)."""
+    """Draw vectors in float64; the default is a batch (B, S, D)."""
     return draw.normal(*(shape or (B, S, D)), dtype=torch.float64)
 
 
@@ -94,7 +94,7 @@ def words(draw, *shape: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Steps:
-    """The steps of a trusted layer. Other functions take them in a different order."""
+    """The steps of a reference layer, which other functions call in wrong orders."""
 
     layer: reference.EncoderLayer
     mask: Tensor | None
@@ -102,7 +102,7 @@ class Steps:
     def attend(
         self, query: Tensor, key: Tensor | None = None, value: Tensor | None = None
     ) -> Tensor:
-        """Attend with the mask. Without keys and values, this is self-attention."""
+        """Attend with the mask; without keys and values, this is self-attention."""
         key = query if key is None else key
         value = key if value is None else value
         return self.layer.self_attention(query, key, value, self.mask)[0]
@@ -112,22 +112,22 @@ class Steps:
         return self.layer.feed_forward(y)
 
     def norm1(self, y: Tensor) -> Tensor:
-        """Normalise as the first sub-layer does."""
+        """Apply the LayerNorm of the first sub-layer."""
         return self.layer.add_norm1.norm(y)
 
     def norm2(self, y: Tensor) -> Tensor:
-        """Normalise as the second sub-layer does."""
+        """Apply the LayerNorm of the second sub-layer."""
         return self.layer.add_norm2.norm(y)
 
     def second(self, y: Tensor) -> Tensor:
-        """Run the second sub-layer, post-norm."""
+        """Run the second sub-layer in post-norm order."""
         return self.norm2(y + self.feed(y))
 
 
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
-    """Name the mistake in a layer that should be post-norm."""
+    """Return wrong results of a post-norm layer, by the name of the mistake."""
     steps = Steps(layer, mask)
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
@@ -164,7 +164,7 @@ def layer_mistakes(
 
 
 def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name residual connections that are missing or added twice."""
+    """Return results with missing or repeated residual connections, by name."""
     ff, n1, n2 = steps.feed, steps.norm1, steps.norm2
     y, bare = n1(x + steps.attend(x)), n1(steps.attend(x))
     twice = n1(x + x + steps.attend(x))
@@ -180,7 +180,7 @@ def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name LayerNorms and sub-layers that are swapped."""
+    """Return results with swapped LayerNorms or sub-layers, by name."""
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, swapped, fed = n1(x + steps.attend(x)), n2(x + steps.attend(x)), n1(x + ff(x))
     return {
@@ -195,7 +195,7 @@ def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name LayerNorms that are missing."""
+    """Return results without some LayerNorms, by name."""
     added = x + steps.attend(x)
     y = steps.norm1(added)
     return {
@@ -207,12 +207,12 @@ def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def without_gains(y: Tensor) -> Tensor:
-    """Normalise each token's vector, without γ and β."""
+    """Normalise each token's vector without γ and β."""
     return F.layer_norm(y, y.shape[-1:])
 
 
 def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Name LayerNorms of a post-norm layer without γ and β."""
+    """Return results of a post-norm layer without γ and β, by name."""
     added = x + steps.attend(x)
     y, z = without_gains(added), steps.norm1(added)
     return {
@@ -227,7 +227,7 @@ def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 def pre_norm_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name the mistake in a layer that should be pre-norm."""
+    """Return wrong results of a pre-norm layer, by the name of the mistake."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     attend = Steps(layer, mask).attend
 
@@ -278,7 +278,10 @@ def test_layer_shape(student, draw):
 
 
 def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights with which attention adds nothing: the output projection is 0."""
+    """Return weights for which attention outputs only zeros.
+
+    The weights and the bias of its output projection are 0.
+    """
     zeros = {name: 0 * value for name, value in state.items() if ".w_o." in name}
     return {**state, **zeros}
 
@@ -286,10 +289,10 @@ def deaf(state: dict[str, Tensor]) -> dict[str, Tensor]:
 def expect_tokens_apart(
     call: Callable[[Tensor], Any], x: Tensor, other: Tensor, what: str
 ) -> None:
-    """Fail if a token changes another token's result when attention adds nothing.
+    """Fail if a token changes another token's result although attention outputs zeros.
 
     Args:
-        call: the student's layer or stack, with weights that are `deaf`.
+        call: the student's layer or stack, with weights from `deaf`.
         x: the input, (b, s, d_model).
         other: the same input with a different token at [1, 2].
         what: a name of the result.
@@ -324,7 +327,7 @@ def with_another_token(draw) -> tuple[Tensor, Tensor]:
 
 
 def expect_norms_of_tokens(student, draw, **changes) -> None:
-    """Fail if a LayerNorm in the layer computes its mean over several tokens."""
+    """Fail if a LayerNorm in the layer averages over several tokens."""
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, **changes)
     layer.load_state_dict(deaf(trusted.state_dict()))
     mask = draw.mask(B, 1, 1, S)
@@ -357,7 +360,7 @@ def test_layer_pre_norm(student, draw):
     expect_norms_of_tokens(student, draw, norm_first=True)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, norm_first=True)
     x, mask = words(draw), draw.mask(B, 1, 1, S)
-    mask[..., :2] = True  # a single visible key gets all the weight, for every query
+    mask[..., :2] = True  # a single visible key would always have weight 1
     mistakes = partial(pre_norm_mistakes, trusted, x, mask)
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
@@ -383,7 +386,7 @@ def test_layer_with_every_mask(student, draw):
 def dropout_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Name missing dropout if dropout replaces every value by 0."""
+    """Return results without dropout somewhere, if dropout sets every value to 0."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     y = n1(x + layer.self_attention(x, x, x, mask)[0])
     start = n1(x)
@@ -497,8 +500,8 @@ def expect_every_parameter(gradients: dict[str, Tensor | None]) -> None:
 
 
 # --- Encoder ----------------------------------------------------------------------
-# The layers here are right, so that a mistake in EncoderLayer counts once. They have no
-# feed-forward layer: the encoder does not look into its layers.
+# The layers here are correct, so a mistake in EncoderLayer costs points only once. They
+# have no feed-forward part, because the encoder does not use the parts of its layers.
 
 PARTS = {"self_attention": "make_attention", "add_norm1": "make_add_norm"}
 FORWARD = """
@@ -509,21 +512,21 @@ lambda layer: lambda x, src_mask=None: layer.add_norm1(
 
 
 class HalfLayer(nn.Module):
-    """The first half of an encoder layer: PARTS and FORWARD on the grader's side."""
+    """The first half of an encoder layer: PARTS and FORWARD in the grader's process."""
 
     def __init__(self, config: TransformerConfig):
-        """Make the parts with the settings of the configuration."""
+        """Make the parts in the configuration's sizes."""
         super().__init__()
         self.self_attention = make_attention(config)
         self.add_norm1 = make_add_norm(config)
 
     def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
-        """Compute the output (b, s, d_model) from x."""
+        """Compute the output (b, s, d_model) for x."""
         return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
 
 
 def foreign_layers(draw, **changes) -> list[HalfLayer]:
-    """Make N trusted layers with random weights."""
+    """Make N correct layers with random weights."""
     layers = []
     for _ in range(N):
         layer = HalfLayer(TransformerConfig(30, 31, **SIZES | changes))
@@ -533,7 +536,7 @@ def foreign_layers(draw, **changes) -> list[HalfLayer]:
 
 
 def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
-    """Make the student's encoder with copies of trusted layers."""
+    """Make the student's encoder with copies of correct layers."""
     config = config_of(student, **changes)
     copies = student.stack_of_parts(config, PARTS, FORWARD, len(layers))
     copies.double().load_state_dict(nn.ModuleList(layers).state_dict())
@@ -544,7 +547,7 @@ def encoder_around(student, layers: Sequence[nn.Module], **changes) -> Any:
 
 
 def last_norm(draw, encoder: Any) -> nn.LayerNorm:
-    """Give a pre-norm encoder's last LayerNorm random weights, and return a copy."""
+    """Give a pre-norm encoder's last LayerNorm random weights; return a copy of it."""
     norm = nn.LayerNorm(D).double()
     state = drawn_state(draw, nn.ModuleDict({"norm": norm}))
     norm.load_state_dict({name.removeprefix("norm."): v for name, v in state.items()})
@@ -553,14 +556,14 @@ def last_norm(draw, encoder: Any) -> nn.LayerNorm:
 
 
 def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tensor:
-    """Apply trusted layers to x, one after the other."""
+    """Apply layers to x, one after the other."""
     for layer in layers:
         x = layer(x, mask)
     return x
 
 
 def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistakes:
-    """Name the mistake between the layers."""
+    """Return wrong results of the stack, by the name of the mistake."""
     each = [layer(x, mask) for layer in layers]
     whole = through(layers, x, mask)
     return {
@@ -590,7 +593,7 @@ def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistake
 
 
 def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
-    """Add each layer's input to its output."""
+    """Apply layers with an extra residual connection around each."""
     for layer in layers:
         x = x + layer(x, mask)
     return x
@@ -599,7 +602,7 @@ def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
 def normed_mistakes(
     layers: Sequence[nn.Module], norm: nn.Module, x: Tensor, mask: Any
 ) -> Mistakes:
-    """Name the mistake in the last normalisation of a pre-norm encoder."""
+    """Return wrong results of a pre-norm encoder, by the name of the mistake."""
     whole, after_each = through(layers, x, mask), x
     for layer in layers:
         after_each = norm(layer(after_each, mask))
@@ -639,7 +642,7 @@ def test_encoder_values(student, draw):
 
 
 def memory_of_layers(student, draw) -> Callable[[], None]:
-    """Return a call that fails unless the encoder runs its layers in order."""
+    """Return a function that fails unless the encoder applies its layers in order."""
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     encoder, want = encoder_around(student, layers), through(layers, x, mask)
 
@@ -732,12 +735,12 @@ def test_encoder_gradients(student, draw):
 
 
 def states_of(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> list[Tensor]:
-    """Collect the states of the trusted layers."""
+    """Return the states of the reference layers."""
     return [through(layers[:count], x, mask) for count in range(len(layers) + 1)]
 
 
 def listed(states: Any) -> list[Tensor]:
-    """Return a student's states as a list. A stacked tensor is allowed."""
+    """Return a student's states as a list; a stacked tensor is also accepted."""
     if isinstance(states, Tensor) and states.dim() == 4:
         return list(states)
     if not isinstance(states, (list, tuple)):
@@ -806,7 +809,7 @@ def test_states_values(student, draw):
 def state_mistakes(
     layers: Sequence[nn.Module], x: Tensor, mask: Tensor, number: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name wrong states that may replace the state with this number."""
+    """Return wrong values for the state with this number, by name."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
         "zeros": lambda: torch.zeros_like(x),
@@ -821,7 +824,7 @@ def state_mistakes(
 
 
 def expect_not_input(first: Tensor, x: Tensor) -> None:
-    """Fail if the first state is the output of the first layer, not the input."""
+    """Fail if the first state is the output of the first layer instead of the input."""
     if not torch.allclose(first, x):
         phrase = "one state too few: the input or the last layer is missing"
         fail("The first state should be the encoder's input itself.", phrase)
@@ -846,7 +849,7 @@ def test_states_gradients(student, draw):
     run = student.gradients(
         student.layer_states, encoder, x, upstream=upstream, output=N
     )
-    run.inputs.pop(0)  # the encoder, whose second argument is x
+    run.inputs.pop(0)  # drop the encoder, so that x is the first
     expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
 
 
@@ -897,7 +900,7 @@ def test_states_leave_their_input(student, draw):
     encoder, _ = pair_of(student, draw, reference.Encoder, n_layers=2)
     given = encoder, words(draw), draw.mask(B, 1, 1, S)
     expect_no_traces(student, student.layer_states, *given, still=True)
-    encoder.train()  # without dropout, training draws nothing either
+    encoder.train()  # without dropout, training also draws no random numbers
     expect_no_traces(student, student.layer_states, *given, still=True)
     expect_same_device(student, student.layer_states, *given, what="a state")
 
@@ -906,13 +909,13 @@ def test_states_leave_their_input(student, draw):
 
 
 def cosines(states: Sequence[Tensor], others: Sequence[Tensor], dim: int) -> Tensor:
-    """Stack the cosines of pairs of states."""
+    """Return the stacked cosines between pairs of states."""
     pairs = zip(states, others, strict=True)
     return torch.stack([torch.cosine_similarity(a, b, dim=dim) for a, b in pairs])
 
 
 def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
-    """Name the mistake in the drift."""
+    """Return wrong drifts, by the name of the mistake."""
     start = [states[0]] * len(states)
     right = cosines(states, start, -1)
     stacked = torch.stack(list(states)).double()
@@ -967,7 +970,7 @@ def test_drift_values(student, draw):
 
 
 def drift_of(states: Sequence[Tensor]) -> Tensor:
-    """Compute the right drift, in float64."""
+    """Compute the right drift in float64."""
     exact = [state.double() for state in states]
     return 1 - cosines(exact, [exact[0]] * len(exact), -1)
 
@@ -994,7 +997,7 @@ def test_drift_of_lengths(student, draw):
 
 
 def of_states(student) -> Any:
-    """Return the student's drift as a function of the states as separate arguments."""
+    """Return the student's drift as a function that takes the states as arguments."""
     source = "lambda drift: lambda *states: drift(list(states))"
     return student.load("builtins.eval")(source)(student.drift)
 
@@ -1015,7 +1018,7 @@ def test_drift_leaves_its_input(student, draw):
 # --- mask_words -------------------------------------------------------------------
 
 ROWS, COLUMNS, WORDS, SHARE = 200, 240, 20, 0.3
-RULE = 0.8, 0.1, 0.1  # chosen words: hidden, replaced, unchanged
+RULE = 0.8, 0.1, 0.1  # shares of chosen words that are hidden, replaced, unchanged
 OTHER_RULES = {
     "only hidden words: no replaced and no unchanged words": (1.0, 0.0, 0.0),
     "no words that stay unchanged": (0.8, 0.2, 0.0),
@@ -1035,7 +1038,7 @@ OTHER_RULES = {
 
 @dataclass(frozen=True)
 class Masked:
-    """Sentences, and the results of the student's code."""
+    """Hold sentences, and the results of the student's code for them."""
 
     ids: Tensor
     mask_id: int
@@ -1044,12 +1047,12 @@ class Masked:
 
     @property
     def chosen(self) -> Tensor:
-        """The positions that the model must predict."""
+        """Return the positions that the model must predict."""
         return self.asked != NOT_ASKED
 
     @property
     def fates(self) -> tuple[Tensor, Tensor, Tensor]:
-        """The chosen positions, split into hidden, replaced and unchanged ones."""
+        """Return the chosen positions that are hidden, replaced and unchanged."""
         hidden, kept = self.read == self.mask_id, self.read == self.ids
         return (
             self.chosen & hidden,
@@ -1059,7 +1062,7 @@ class Masked:
 
 
 def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
-    """Draw sentences in which special tokens may be at any position."""
+    """Draw sentences with special tokens at random positions."""
     ids = draw.ids(b, t, low=N_SPECIAL, high=N_SPECIAL + words)
     special = draw.ids(b, t, low=0, high=N_SPECIAL)
     return torch.where(draw.uniform(b, t) < 0.1, special, ids)
@@ -1068,7 +1071,7 @@ def padded_sentences(draw, b: int = ROWS, t: int = COLUMNS, words: int = WORDS):
 def masked(
     student, draw, share: float = SHARE, words: int = WORDS, **arguments
 ) -> Masked:
-    """Call the student's code, which hides words of many sentences."""
+    """Call the student's mask_words on many sentences."""
     ids, mask_id = padded_sentences(draw, words=words), N_SPECIAL + words
     result = student.mask_words(ids, mask_id, share, **arguments)
     if not isinstance(result, (tuple, list)) or len(result) != 2:
@@ -1109,7 +1112,7 @@ def test_masked_places(student, draw):
 
 
 def expect_asked_words(found: Masked) -> None:
-    """Fail unless the targets are some of the original words, without special ones."""
+    """Fail unless all targets are original words, and none is a special token."""
     ids, chosen, special = found.ids, found.chosen, found.ids < N_SPECIAL
     if torch.equal(found.asked[~special], ids[~special]):
         fail(
@@ -1167,7 +1170,7 @@ def mean(places: Tensor) -> float:
 
 
 def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
-    """Fail if the words of each row or column agree although not all words do."""
+    """Fail if each row, or each column, has one outcome but the batch has both."""
     if bool(hit[places].all()) or not bool(hit[places].any()):
         return
     for axis, name in ((1, "sentence"), (0, "column")):
@@ -1201,7 +1204,7 @@ def test_masked_fates(student, draw):
 
     def distance(rule: tuple[float, float, float]) -> float:
         apart = max(abs(s - r) for s, r in zip(shares, rule, strict=True))
-        return apart - rule[1] / WORDS  # the new word may equal the old one
+        return apart - rule[1] / WORDS  # a random new word may equal the old one
 
     if distance(RULE) > bound:
         nearest = min(OTHER_RULES, key=lambda words: distance(OTHER_RULES[words]))
@@ -1249,7 +1252,10 @@ def test_masked_others(student, draw):
 
 
 def expect_hidden_share_of_few_words(found: Masked) -> None:
-    """Fail if `mask_id` is drawn as a replacement: every third time for two words."""
+    """Fail if `mask_id` is drawn as a replacement.
+
+    With two words in the vocabulary, it would be every third replacement.
+    """
     expect_each_for_itself(found.fates[0], found.chosen, "hidden")
     hidden, bound = mean(found.fates[0][found.chosen]), slack(int(found.chosen.sum()))
     if abs(hidden - RULE[0]) > bound:

@@ -1,4 +1,4 @@
-"""Hidden checks of unit 09: the layer, the stack, the weights, and a language model."""
+"""Hidden checks of unit 09: layer, decoder, average weights, and a language model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -49,7 +49,7 @@ SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21}
 SIZES |= {"d_model": D, "n_heads": H}
 SIZES |= {"n_layers": N, "d_ff": 22, "dropout": 0.0}
 CONFIG = "transformer.config.TransformerConfig"
-NEARLY_ALL = 1 - 2**-53  # a dropout rate; a configuration takes less than 1
+NEARLY_ALL = 1 - 2**-53  # dropout rate; a configuration accepts only rates below 1
 
 
 Trusted = TypeVar("Trusted", bound=nn.Module)
@@ -57,7 +57,7 @@ Trusted = TypeVar("Trusted", bound=nn.Module)
 
 @dataclass(frozen=True)
 class Twins(Generic[Trusted]):
-    """The student's module and the trusted one, with the same random weights."""
+    """The student's module and the reference, with the same random weights."""
 
     student: Any
     trusted: Trusted
@@ -65,7 +65,7 @@ class Twins(Generic[Trusted]):
 
 @dataclass(frozen=True)
 class Inputs:
-    """The input of a decoder: sources of length 4, 6 and 1, targets of 3, 4 and 2."""
+    """The inputs of a decoder: sources of length 4, 6 and 1, targets of 3, 4 and 2."""
 
     x: Tensor
     memory: Tensor
@@ -74,12 +74,12 @@ class Inputs:
 
     @property
     def all(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The four arguments, in order."""
+        """Return the four arguments in order."""
         return self.x, self.memory, self.tgt_mask, self.src_mask
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
-    """Draw weights that make every layer's output depend on its input."""
+    """Draw weights with which every layer's output depends on its input."""
     shapes = {name: tuple(p.shape) for name, p in module.state_dict().items()}
     return {
         name: 1 + 0.5 * value if "norm" in name and "weight" in name else 0.4 * value
@@ -88,7 +88,7 @@ def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
 
 
 def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
-    """Build the student's module and ours, and give both the same new weights."""
+    """Build the student's module and the reference, with the same random weights."""
     options = SIZES | changes
     trusted = kind(TransformerConfig(**options))
     state = drawn_state(draw, trusted)
@@ -100,7 +100,7 @@ def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
 
 
 def inputs(draw) -> Inputs:
-    """Draw a batch whose sentences differ in length."""
+    """Draw a batch of sentences of different lengths."""
     src_lengths, tgt_lengths = torch.tensor([4, 6, 1]), torch.tensor([3, 4, 2])
     src_mask = (torch.arange(S) < src_lengths[:, None])[:, None, None, :]
     tgt_padding = (torch.arange(T) < tgt_lengths[:, None])[:, None, None, :]
@@ -113,14 +113,14 @@ def inputs(draw) -> Inputs:
 
 
 def run_layer(layer, given: Inputs) -> tuple[Tensor, Tensor]:
-    """Call a student's layer and fail unless it returns a pair."""
+    """Call a student's layer, and fail unless it returns a pair."""
     what = "two things, x and the weights"
     x, weights = expect_parts(layer(*given.all), 2, what)
     return x, weights
 
 
 def expect_layer(pair: Twins[reference.DecoderLayer], given: Inputs) -> None:
-    """Compare the output of the student's layer with the right one."""
+    """Compare the output of the student's layer with the right output."""
     x, _ = run_layer(pair.student, given)
     want, _ = pair.trusted(*given.all)
     named = outputs_of(layer_mistakes(pair.trusted, given), 0)
@@ -128,26 +128,26 @@ def expect_layer(pair: Twins[reference.DecoderLayer], given: Inputs) -> None:
 
 
 def post_norm(add_norm: AddNorm, x: Tensor, output: Tensor) -> Tensor:
-    """Add and normalise as the paper does."""
+    """Add the residual and normalise, in the paper's order."""
     return add_norm.norm(x + output)
 
 
-Run = Callable[[], tuple[Tensor, Tensor]]  # returns the output and the weights
+Run = Callable[[], tuple[Tensor, Tensor]]  # returns output and weights
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The three steps of a post-norm layer, each with its own mask and norm.
+    """The three steps of a post-norm layer, each with its own mask and normalisation.
 
     Attributes:
-        layer: the trusted layer.
+        layer: the reference layer.
         given: the input of the layer.
         self_mask: the mask of the first step.
         cross_mask: the mask of the second step.
         self_attention: the attention of the first step.
         cross_attention: the attention of the second step.
         norms: a normalisation for each step.
-        skip: whether the residual connections are left out.
+        skip: whether to leave out the residual connections.
         returns: the attention whose weights the layer returns: "cross" or "self".
     """
 
@@ -162,7 +162,7 @@ class Steps:
     returns: str = "cross"
 
     def run(self) -> tuple[Tensor, Tensor]:
-        """Return the output and the weights."""
+        """Return the layer's output and weights."""
         x, memory = self.given.all[:2]
         attended, self_weights = self.self_attention(x, x, x, self.self_mask)
         y = self.add(0, x, attended)
@@ -172,20 +172,20 @@ class Steps:
         return y, weights if self.returns == "cross" else self_weights
 
     def add(self, number: int, y: Tensor, output: Tensor) -> Tensor:
-        """Add the output of a step, and normalise."""
+        """Add the residual to a step's output, and normalise."""
         norm = self.norms[number]
         return norm.norm(output) if self.skip else post_norm(norm, y, output)
 
 
 def right_steps(layer: reference.DecoderLayer, given: Inputs) -> Steps:
-    """Return the right steps."""
+    """Return the steps of a correct layer."""
     attentions = layer.self_attention, layer.cross_attention
     norms = layer.add_norm1, layer.add_norm2, layer.add_norm3
     return Steps(layer, given, given.tgt_mask, given.src_mask, *attentions, norms)
 
 
 def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name the mistake in a layer."""
+    """Return wrong results of a layer, by the name of the mistake."""
     right = right_steps(layer, given)
     once = (layer.add_norm1, layer.add_norm1, layer.add_norm1)
 
@@ -214,7 +214,10 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
-    """Name masks in the wrong attention. Most of them fit only if t = s."""
+    """Return results with a mask in the wrong attention, by name.
+
+    Most of these masks fit only if t = s.
+    """
     tgt_mask, src_mask = given.tgt_mask, given.src_mask
     return {
         "a layer with its two masks swapped": but(
@@ -232,7 +235,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name sub-layers in the wrong order, and mistakes between the sub-layers."""
+    """Return results with sub-layers in a wrong order or wrongly connected, by name."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -281,7 +284,7 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Name the mistake in and around the cross-attention."""
+    """Return results with a mistake in or around cross-attention, by name."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -320,7 +323,7 @@ def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, R
 def pre_norm_layer(
     layer: reference.DecoderLayer, given: Inputs
 ) -> tuple[Tensor, Tensor]:
-    """Run the layer's parts as a pre-norm layer."""
+    """Run the layer's parts in pre-norm order."""
     x, memory, tgt_mask, src_mask = given.all
     z = layer.add_norm1.norm(x)
     y = x + layer.self_attention(z, z, z, tgt_mask)[0]
@@ -336,7 +339,7 @@ HANDED = "must use its argument, which pre-norm normalises"
 def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in a pre-norm layer. Each function computes the output."""
+    """Return wrong outputs of a pre-norm layer, by the name of the mistake."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
@@ -367,7 +370,7 @@ def pre_norm_mistakes(
 def handed_mistakes(
     by_steps: Callable[..., Tensor], norms: Sequence[nn.Module]
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name pre-norm layers in which a sub-layer reads x before the normalisation."""
+    """Return results of pre-norm layers in which a sub-layer reads x unnormalised."""
     n1, n2, n3 = norms
     raw = nn.Identity()
     return {
@@ -393,7 +396,7 @@ def handed_mistakes(
 
 
 def post_norm_layer(layer: reference.DecoderLayer, given: Inputs) -> Tensor:
-    """Run the layer's parts as a post-norm layer."""
+    """Run the layer's parts in post-norm order."""
     x, memory, tgt_mask, src_mask = given.all
     x = post_norm(layer.add_norm1, x, layer.self_attention(x, x, x, tgt_mask)[0])
     looked_up, _ = layer.cross_attention(x, memory, memory, src_mask)
@@ -402,7 +405,7 @@ def post_norm_layer(layer: reference.DecoderLayer, given: Inputs) -> Tensor:
 
 
 def outputs_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tensor]]:
-    """Take one of the two results of each mistake."""
+    """Return only the outputs or only the weights of wrong results."""
 
     def part_of(run: Run) -> Callable[[], Tensor]:
         return lambda: run()[index]
@@ -506,7 +509,7 @@ def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
     """Fail if a gradient is missing or 0."""
     for name, gradient in gradients.items():
         silent = gradient is None or not gradient.any()
-        if silent and "w_k.bias" not in name:  # softmax cancels the bias of the keys
+        if silent and "w_k.bias" not in name:  # the softmax cancels the keys' bias
             fail(
                 Phrase("No gradient of {of} reaches {name}.", of, name),
                 mistake="the gradient is cut off",
@@ -545,7 +548,7 @@ def test_layer_with_every_mask(student, draw):
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
-    """Call a layer with one mask replaced, and return x."""
+    """Call a layer with one of its masks replaced, and return the output x."""
     x, memory, tgt_mask, src_mask = given
     masks = {"tgt_mask": tgt_mask, "src_mask": src_mask} | {place: mask}
     result = layer(x, memory, masks["tgt_mask"], masks["src_mask"])
@@ -565,9 +568,9 @@ def test_layer_of_each_call(student, draw):
 
 
 def expect_calls_anew(student, draw, pair: Twins[Any]) -> None:
-    """Fail if a result belongs to different inputs of the same shape.
+    """Fail if a result of an earlier call is returned for other inputs.
 
-    No other check uses a batch of this size, so nothing is stored from earlier calls.
+    Only this check uses a batch of this size, so nothing is stored from other checks.
     """
     first, second = (
         tuple(torch.cat([one, one[:1]]) for one in inputs(draw).all) for _ in range(2)
@@ -668,7 +671,7 @@ def expect_dropout(student, draw) -> None:
 def left_over(
     layer: reference.DecoderLayer, given: Inputs, dropped: Sequence[bool]
 ) -> Tensor:
-    """Run a post-norm layer in which dropout removes the output of some sub-layers."""
+    """Run a post-norm layer in which dropout removes the outputs of some sub-layers."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
 
@@ -682,8 +685,8 @@ def left_over(
 
 
 # --- Decoder.forward --------------------------------------------------------------
-# These layers consist of the kit's right parts, so that a mistake in DecoderLayer
-# counts only once.
+# These layers consist of the course's correct parts, so a mistake in DecoderLayer costs
+# points only once.
 
 PARTS = {"self_attention": "make_attention", "cross_attention": "make_attention"}
 PARTS |= {"feed_forward": "make_feed_forward", "add_norm1": "make_add_norm"}
@@ -704,7 +707,7 @@ lambda layer: lambda x, memory, tgt_mask=None, src_mask=None: (lambda found: (
 
 
 def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
-    """Build the student's stack, which contains right layers, and the trusted stack."""
+    """Build the student's stack of correct layers, and the reference stack."""
     options = SIZES | changes
     trusted = reference.Decoder(TransformerConfig(**options))
     state = drawn_state(draw, trusted)
@@ -721,7 +724,7 @@ def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
 def stack_mistakes(
     decoder: reference.Decoder, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the stack."""
+    """Return wrong results of the stack, by the name of the mistake."""
     x, memory, tgt_mask, src_mask = given.all
     layers = list(decoder.layers)
 
@@ -755,7 +758,7 @@ def stack_mistakes(
 
 
 def run_stack(decoder, given: Inputs) -> tuple[Tensor, list[Tensor]]:
-    """Call a student's stack and fail unless it returns x and a list."""
+    """Call a student's stack, and fail unless it returns x and a list."""
     result = decoder(*given.all)
     x, weights = expect_parts(result, 2, "x and a list of weights")
     return x, list(expect_parts(weights, N, "the weights of each layer, in a list"))
@@ -794,7 +797,7 @@ def test_stack_values(student, draw):
 
 
 def expect_stack_values(pair: Twins[reference.Decoder], given: Inputs) -> None:
-    """Fail unless x passes through all layers with the masks."""
+    """Fail unless x passes through all layers with the right masks."""
     x, _ = run_stack(pair.student, given)
     want, _ = pair.trusted(*given.all)
     named = stack_mistakes(pair.trusted, given)
@@ -879,7 +882,7 @@ def test_stack_leaves_its_inputs(student, draw):
 def test_stack_ignores_batch_mates(student, draw):
     decoder, given = stacks(student, draw).student, inputs(draw)
     together, _ = run_stack(decoder, given)
-    alone = Inputs(  # only its 4 words, and the 6 of its source
+    alone = Inputs(  # one sentence with its 4 words, and the 6 of its source
         given.x[1:2, :4],
         given.memory[1:2, :6],
         given.tgt_mask[1:2, :, :4, :4],
@@ -902,7 +905,7 @@ OF_TENSORS = "lambda average: lambda *weights: average(list(weights))"
 
 
 def many_weights(draw) -> list[Tensor]:
-    """Draw the weights of four layers. Each row sums to 1."""
+    """Draw the attention weights of four layers; each row sums to 1."""
     return [draw.normal(B, H, T, S).softmax(dim=-1) for _ in range(N)]
 
 
@@ -917,7 +920,7 @@ def test_average_values(student, draw):
 
 
 def expect_average(student, weights: list[Tensor]) -> None:
-    """Compare the student's average with the right one."""
+    """Compare the student's average with the right average."""
     exact = torch.stack([w.double() for w in weights])
     named = {
         "zeros": lambda: torch.zeros(B, T, S),
@@ -955,7 +958,7 @@ def test_average_of_few_layers(student, draw):
 
 
 def right_average(weights: Sequence[Tensor]) -> Tensor:
-    """Compute the right average, in float64."""
+    """Compute the right average in float64."""
     return torch.stack([one.double() for one in weights]).mean((0, 2))
 
 
@@ -998,7 +1001,7 @@ lambda loss, *batches: (
 
 
 def sentences(draw, b: int = B, t: int = T) -> dict[str, Tensor]:
-    """Draw ids with padding at every position. The ids 0, 1 and 3 are words here."""
+    """Draw ids with padding in different places; 0, 1 and 3 are ordinary words here."""
     places = draw.padded_ids(b, t, pad_id=-1, low=0, high=VOCABULARY - 1)
     for ids in places.values():
         longest = ids[b // 2, 1:3]
@@ -1016,19 +1019,19 @@ def padded(draw) -> Tensor:
 
 
 def language_models(student, draw, **changes) -> Twins[LanguageModel]:
-    """Build the student's language model and ours, with the same weights."""
+    """Build the student's language model and the reference, with the same weights."""
     return twins(student, draw, LanguageModel, **{"pad_id": PAD, **changes})
 
 
 def at_words(logits: Tensor, ids: Tensor) -> Tensor:
-    """Set the rows of padding to 0, because their values are arbitrary."""
+    """Set the logits at padding to 0, because they may have any values."""
     return logits.masked_fill((ids == PAD).unsqueeze(-1), 0.0)
 
 
 def logits_mistakes(
     model: LanguageModel, ids: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the logits. All functions return (b, t, vocab_size)."""
+    """Return wrong logits (b, t, vocab_size), by the name of the mistake."""
     words, past = (ids != PAD)[:, None, None, :], causal_mask(ids.size(1))
     x, both = model.embedding(ids), words & past
 
@@ -1071,7 +1074,7 @@ def logits_mistakes(
 
 
 def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
-    """Compare the logits at words with the right ones."""
+    """Compare the logits at words with the right logits."""
     got, named = pair.student(ids), logits_mistakes(pair.trusted, ids)
     expect_rows_of_logits(got, ids, what)
     mistakes = {
@@ -1083,7 +1086,7 @@ def expect_logits(pair: Twins[LanguageModel], ids: Tensor, what: str) -> None:
 
 
 def expect_rows_of_logits(got: Any, ids: Tensor, what: str) -> None:
-    """Fail unless each position has a score for every word."""
+    """Fail unless each position has a logit for every word."""
     named = {
         "vectors that are not projected to the vocabulary": (*ids.shape, D),
         "only the last row": (len(ids), VOCABULARY),
@@ -1129,9 +1132,9 @@ def test_logits_with_padding(student, draw):
 
 
 def expect_own_padding(student, draw) -> None:
-    """Fail if a second model with another pad_id uses the padding of the first one."""
+    """Fail if a second model with another pad_id uses the padding of the first."""
     other = language_models(student, draw, pad_id=PAD - 1)
-    ids = padded(draw).flip(1)  # in front, where the following words could attend to it
+    ids = padded(draw).flip(1)  # padding first, so that later words could attend to it
     ids = torch.where(ids == PAD, PAD - 1, ids.masked_fill(ids == PAD - 1, PAD))
     rows = (ids == PAD - 1)[..., None]
     old = other.trusted.projection(
@@ -1156,7 +1159,10 @@ def test_logits_of_another_model(student, draw):
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in the loss. `logits` has none for the last word."""
+    """Return wrong losses, by the name of the mistake.
+
+    `logits` has no row for the last word.
+    """
     wanted = ids[:, 1:]
     rows = logits.transpose(1, 2)
 
@@ -1188,7 +1194,10 @@ def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]
 
 
 def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Name results that are not the mean over words. In `rows`, classes are axis 1."""
+    """Return losses that are not the mean over words, by name.
+
+    In `rows`, axis 1 contains the classes.
+    """
     each = F.cross_entropy(rows, wanted, ignore_index=PAD, reduction="none")
     words = (wanted != PAD).sum(1).clamp(min=1)
     return {
@@ -1208,7 +1217,7 @@ def test_loss_values(student, draw):
     model = language_models(student, draw).student
     expect_loss(model, padded(draw), "For your logits, the loss")
     expect_loss(model, sentences(draw)["no padding"][:1], "The loss of one sentence")
-    model.train()  # the result is the same without dropout
+    model.train()  # without dropout, the result is the same
     expect_loss(model, padded(draw), "In training mode, for your logits, the loss")
     state = model.state_dict()
     model.load_state_dict({**state, PROJECTION: 90 * state[PROJECTION]})
@@ -1219,7 +1228,7 @@ PROJECTION = "projection.weight"
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:
-    """Compare the loss with that of the student's own logits, even of wrong ones."""
+    """Compare the loss with that of the student's own logits, even if wrong."""
     logits = model(ids[:, :-1])
     expect_shape(logits, (len(ids), ids.size(1) - 1, VOCABULARY), "the logits")
     rows = logits.double().transpose(1, 2)
@@ -1248,7 +1257,7 @@ def test_loss_gradients(student, draw):
 
 
 def loss_of(student, model: Any) -> Any:
-    """Return a function that computes the student's loss of ids."""
+    """Return a function from ids to the student's loss."""
     return student.load("builtins.eval")(OF_LOSS)(model)
 
 
@@ -1269,10 +1278,10 @@ def test_language_model_of_each_call(student, draw):
 
 
 def expect_each_loss_anew(student, draw) -> None:
-    """Fail if a loss belongs to an earlier call with different words or weights.
+    """Fail if a loss of an earlier call is returned for other words or weights.
 
-    No other check uses a batch of this size. The logits come from a separate model of
-    the student's, even if they are wrong.
+    Only this check uses a batch of this size. The logits come from a separate model of
+    the student's, so they may be wrong.
     """
     pair, twin = (language_models(student, draw) for _ in range(2))
     batches = [sentences(draw, B + 2, T + 2)["no padding"] for _ in range(3)]

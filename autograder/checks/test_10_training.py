@@ -1,7 +1,7 @@
 """Hidden checks of unit 10: the whole model, the shift, the loss, the rate, the step.
 
-The checks of a training step use `BagTranslator`, a model of the kit that is small
-enough to follow. As in real training, the step uses the student's own loss and shift.
+The checks of a training step use the course's `BagTranslator`, because it is small. As
+in real training, the step uses the student's own loss and shift.
 """
 
 import math
@@ -47,14 +47,14 @@ from transformer.training.step_settings import StepSettings
 
 Named = dict[str, Tensor | Callable[[], Tensor]]
 PAD, SOS, EOS = 1, 2, 3
-WORDS = 12  # vocabulary of the loss and of the bag
+WORDS = 12  # vocabulary size of the loss and of BagTranslator
 CONFIG = "transformer.config.TransformerConfig"
 SETTINGS = "transformer.training.step_settings.StepSettings"
 BAG = "transformer.experiments.bag_translator.BagTranslator"
 
 
 def expect_every_padding(places: Iterable[str], compare: Callable[[str], None]) -> None:
-    """Compare with padding in each place. The first place is the usual one."""
+    """Compare results with padding in each place; the first place is the usual one."""
     usual, *others = places
     compare(usual)
     for place in others:
@@ -74,14 +74,14 @@ SIZES |= {"dropout": 0.0}
 
 @dataclass(frozen=True)
 class Twins:
-    """The student's model and the trusted one, with the same random weights."""
+    """The student's model and the reference, with the same random weights."""
 
     student: Any
     trusted: Transformer
 
 
 def twins(student, draw, **changes) -> Twins:
-    """Build both models with the same new weights."""
+    """Build both models with the same random weights."""
     options = SIZES | changes
     trusted = Transformer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
@@ -94,7 +94,7 @@ def twins(student, draw, **changes) -> Twins:
 
 
 def draw_batch(draw, pad: int = PAD) -> tuple[Tensor, Tensor]:
-    """Draw sources of length 5, 3 and 1 and targets of 4, 2 and 3."""
+    """Draw sources of length 5, 3 and 1, and targets of length 4, 2 and 3."""
     src = draw.ids(B, S, low=4, high=SRC_WORDS)
     tgt = draw.ids(B, T, low=4, high=SRC_WORDS)
     src[1, 3:], src[2, 1:], tgt[1, 2:], tgt[2, 3:] = pad, pad, pad, pad
@@ -102,7 +102,7 @@ def draw_batch(draw, pad: int = PAD) -> tuple[Tensor, Tensor]:
 
 
 def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
-    """Call a student's model and fail unless it returns only logits."""
+    """Call a student's model, and fail unless it returns only logits."""
     logits = model(src, tgt)
     if isinstance(logits, (tuple, list)):
         fail(
@@ -117,7 +117,7 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
 
 
 def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Name the mistake in the whole model."""
+    """Return wrong logits of the whole model, by the name of the mistake."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
 
@@ -159,7 +159,7 @@ def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
 
 
 def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Name results that a model may return instead of its scores."""
+    """Return results that a model may return instead of its logits, by name."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
     right = model(src, tgt)
@@ -223,7 +223,7 @@ def test_forward_of_every_padding(student, draw):
     pair = twins(student, draw)
     places = ["padding behind", "padding in front", "padding between words"]
     places.append("a row of padding")
-    sources = {  # of other lengths, so that nothing stored fits
+    sources = {  # different lengths, so that no stored result fits
         place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
         for n, place in enumerate(places)
     }
@@ -355,14 +355,14 @@ def test_forward_is_no_built_in(student, draw):
 
 
 def draw_targets(draw, rows: int = 3, length: int = 6, pad: int = PAD) -> Tensor:
-    """Draw sentences from <sos> to <eos>, each shorter than the one before."""
+    """Draw sentences from <sos> to <eos>, each shorter than the previous one."""
     tgt = draw.ids(rows, length, low=4, high=WORDS)
     tgt[:, 0], tgt[0, -1] = SOS, EOS
     for row in range(1, rows):
         end = max(length - 1 - 2 * row, 1)
         tgt[row, end], tgt[row, end + 1 :] = EOS, pad
     if pad != PAD:
-        tgt[0, 2] = PAD  # an ordinary word in this case
+        tgt[0, 2] = PAD  # an ordinary word here
     return tgt
 
 
@@ -404,7 +404,7 @@ def test_split_input(student, draw):
 
 
 def expect_split(student, tgt: Tensor, whose: str) -> None:
-    """Compare both parts of a split with the right ones."""
+    """Compare both parts of a split with the right parts."""
     result = student.teacher_forcing_split(tgt)
     first, second = expect_parts(result, 2, "the decoder's input and the target")
     expect_equal(first, tgt[:, :-1], Phrase("the input of {whose}", whose))
@@ -451,7 +451,7 @@ def test_split_keeps_its_promises(student, draw):
         expect_parts(result, 2, "two things"), ("the input", "it"), strict=True
     ):
         expect_dtype(part, torch.int64, what)
-    other = draw_targets(draw, 5, 8)  # nothing stored fits these
+    other = draw_targets(draw, 5, 8)  # no stored result fits these
     expect_same_device(student, split, other, what="one of your tensors")
 
 
@@ -469,12 +469,12 @@ class Case:
 
     @property
     def arguments(self) -> tuple:
-        """The four arguments, in the order of the function's parameters."""
+        """Return the four arguments in the order of the function's parameters."""
         return self.logits, self.target, self.pad, self.smoothing
 
 
 def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
-    """Draw scores of sentences of length 5, 3 and 1 in a vocabulary of 12.
+    """Draw logits for sentences of length 5, 3 and 1 in a vocabulary of 12 words.
 
     In the fixed draw 0, with smoothing, each known mistake changes the loss clearly.
     """
@@ -487,7 +487,7 @@ def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
 
 
 def true_loss(case: Case) -> Tensor:
-    """Compute the right loss, in float64."""
+    """Compute the right loss in float64."""
     return label_smoothed_loss(case.logits.double(), *case.arguments[1:])
 
 
@@ -495,15 +495,15 @@ class Losses:
     """The loss of each token of a case, in float64, and means over tokens.
 
     Attributes:
-        log_p: the logarithms of the probabilities (b, t, V).
+        log_p: the log-probabilities (b, t, V).
         kept: True at real tokens (b, t).
-        from_target: the loss of only the target (b, t).
+        from_target: the loss of the target only (b, t).
         from_all: the mean of the losses of all words (b, t).
-        each: both losses, mixed by label smoothing (b, t).
+        each: both losses, combined by label smoothing (b, t).
     """
 
     def __init__(self, case: Case) -> None:
-        """Compute the attributes."""
+        """Compute the attributes for a case."""
         self.target, self.smoothing = case.target, case.smoothing
         self.kept = case.target != case.pad
         self.log_p = case.logits.double().log_softmax(dim=-1)
@@ -513,21 +513,24 @@ class Losses:
         self.each = (1 - s) * self.from_target + s * self.from_all
 
     def at_target(self, values: Tensor) -> Tensor:
-        """Return the targets' values (b, t), from the values of all words (b, t, V)."""
+        """Return the targets' values (b, t), from values of all words (b, t, V)."""
         return values.gather(-1, self.target.unsqueeze(-1)).squeeze(-1)
 
     def mean(self, values: Tensor, where: Tensor | None = None) -> Tensor:
-        """Average over the real tokens, or over the tokens of `where`."""
+        """Return the mean over the real tokens, or over the tokens of `where`."""
         return values[self.kept if where is None else where].mean()
 
     def spread(self, values: Tensor, others: int) -> Tensor:
-        """Divide the smoothing among `others` words other than the target."""
+        """Return the loss if the smoothing is divided among `others` words.
+
+        These words do not include the target.
+        """
         s, own = self.smoothing, self.at_target(values)
         return -((1 - s) * own + s * (values.sum(dim=-1) - own) / others)
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Name the mistake in the loss."""
+    """Return wrong losses, by the name of the mistake."""
     losses = Losses(case)
     each, kept, mean = losses.each, losses.kept, losses.mean
     logits = case.logits.double()
@@ -562,7 +565,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def sum_mistakes(losses: Losses) -> Named:
-    """Name the mistake in the sum of the tokens' losses and its division."""
+    """Return losses with a wrong sum or divisor, by the name of the mistake."""
     each, kept = losses.each, losses.kept
     return {
         "the loss with padding counted": lambda: losses.mean(each, kept | True),
@@ -580,7 +583,7 @@ def sum_mistakes(losses: Losses) -> Named:
 
 
 def logarithm_mistakes(case: Case, losses: Losses) -> Named:
-    """Name the mistake in the softmax, its logarithm and the sign."""
+    """Return losses with a wrong softmax, logarithm or sign, by name."""
     logits, s = case.logits.double(), case.smoothing
     at_target, mean = losses.at_target, losses.mean
     return {
@@ -609,7 +612,7 @@ def smoothed_label(smoothing: float, words: int) -> Tensor:
 
 
 def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in label smoothing."""
+    """Return losses with wrong label smoothing, by the name of the mistake."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
@@ -651,7 +654,7 @@ def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Ten
 
 
 def expect_loss(student, case: Case, what: str = "the loss") -> None:
-    """Compare the loss of a case with the right one, and name the mistake."""
+    """Compare the loss of a case with the right loss."""
     got = student.label_smoothed_loss(*case.arguments)
     expect_close(got, true_loss(case), what, mistakes=loss_mistakes(case))
 
@@ -716,7 +719,7 @@ def test_loss_of_every_padding(student, draw):
         expect_loss(student, case, Phrase("with {place}, the loss", place))
 
     expect_every_padding(targets, compare)
-    many = draw.ids(3, 173, low=4, high=WORDS)  # 519 words would be 7 in eight bits
+    many = draw.ids(3, 173, low=4, high=WORDS)  # in eight bits, 519 would be 7
     with blame("a loss that counts words in a dtype with too few bits"):
         expect_loss(student, Case(2 * draw.normal(3, 173, WORDS), many))
 
@@ -741,7 +744,7 @@ def test_loss_gradient(student, draw):
 
 
 def little_mistakes(case: Case) -> Named:
-    """Name the logarithms of a softmax to which a small number is added."""
+    """Return losses from a softmax to which a small number is added, by name."""
     losses, s = Losses(case), case.smoothing
 
     def loss(epsilon: float) -> Tensor:
@@ -846,7 +849,7 @@ def test_loss_keeps_its_promises(student, draw):
 
 
 def is_number(value: Any) -> bool:
-    """Tell whether a value is a plain number."""
+    """Return whether a value is a plain number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -854,7 +857,7 @@ def is_number(value: Any) -> bool:
 
 
 def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
-    """Name the mistake in the schedule."""
+    """Return wrong learning rates, by the name of the mistake."""
     n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
     low, peak = min(fall, rise), w**-0.5
     return {
@@ -887,7 +890,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
 
 
 def true_rate(step: int, d_model: int, warmup: int) -> float:
-    """Compute the rate of a step after 0."""
+    """Compute the right rate of a step after step 0."""
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
@@ -899,14 +902,16 @@ def expect_rates(
     ambiguous: tuple = (),
     before: tuple[int, int] | None = None,
 ) -> None:
-    """Compare the rates of some steps, each divided by the right one: rates are small.
+    """Compare the rates of some steps, each divided by the right rate.
+
+    The rates are divided because they are very small.
 
     Args:
         student: the fixture.
         steps: the numbers of the steps.
         d_model: the width.
         warmup: the length of the warm-up.
-        ambiguous: mistakes that these steps cannot tell apart.
+        ambiguous: mistakes that give the same rates at these steps.
         before: width and warm-up of an earlier comparison of the same steps.
     """
     rates = [rate_of(student, step, d_model, warmup) for step in steps]
@@ -938,7 +943,7 @@ def rate_of(student, step: int, d_model: int, warmup: int) -> float:
     return got / true_rate(step, d_model, warmup)
 
 
-# One half of the schedule cannot tell these mistakes apart.
+# These mistakes give the same rates on one half of the schedule.
 ANY_HALF = ("a schedule with max instead of min",)
 RISE, FALL = "a schedule that only rises", "a schedule that only falls"
 
@@ -952,8 +957,7 @@ def test_rate_rises(student, draw):
 
 @check("warmup-rate", share=3, title="Then it falls with the square root of the step")
 def test_rate_falls(student, draw):
-    # No other check uses these steps. If an answer stores a rate, another check finds
-    # it.
+    # No other check uses these steps, so a stored rate is found only by another check.
     d_model, warmup = draw.integer(10, 90), draw.integer(100, 140)
     steps = [warmup + 2, draw.integer(200, 900), draw.integer(2000, 9000)]
     expect_rates(student, steps, d_model, warmup, (*ANY_HALF, RISE))
@@ -990,7 +994,7 @@ WIDTH, RATE = 5, 0.7
 
 @dataclass(frozen=True)
 class Batch:
-    """Sources (b, s) and targets (b, t), padded."""
+    """Padded sources (b, s) and targets (b, t)."""
 
     src: Tensor
     tgt: Tensor
@@ -998,12 +1002,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Way:
-    """A way to take a step. Each default is right.
+    """A way to take a step, which is correct by default.
 
     Attributes:
-        read: returns the decoder's input, given the sentences.
-        asked: returns the target, given the sentences.
-        clip: clips the gradients, given the parameters and the greatest length.
+        read: a function from the sentences to the decoder's input.
+        asked: a function from the sentences to the target.
+        clip: a function that clips the gradients of parameters to a maximum norm.
         training: whether dropout is on.
         clear: whether the step clears old gradients.
         clear_late: whether the step clears gradients after the update.
@@ -1025,7 +1029,7 @@ class Way:
 class Start:
     """A model with its weights, and the settings of its training.
 
-    With `old`, the model already has the gradient of this batch's scores.
+    With `old`, the model already has a gradient, that of the logits of this batch.
     """
 
     model: BagTranslator
@@ -1035,12 +1039,12 @@ class Start:
     old: Batch | None = None
 
     def settled(self, **changes) -> "Start":
-        """Return the same with other settings."""
+        """Return a copy with other settings."""
         return replace(self, settings=replace(self.settings, **changes))
 
 
 def do_nothing(parameters: list, length: float) -> None:
-    """Do not clip."""
+    """Leave the gradients unclipped."""
 
 
 def cut_each(parameters: list, length: float) -> None:
@@ -1057,7 +1061,7 @@ def always_scale(parameters: list, length: float) -> None:
 
 
 def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, Tensor]:
-    """Take a step on each batch, and return the last loss and all weights."""
+    """Take a step on each batch; return the last loss and all weights."""
     model = deepcopy(start.model).double()
     if start.old is not None:
         model(start.old.src, start.old.tgt).sum().backward()
@@ -1082,12 +1086,12 @@ def after(start: Start, batches: list[Batch], way: Way = Way()) -> tuple[float, 
 
 
 def flat(state: dict[str, Tensor]) -> Tensor:
-    """Return all weights of the model as one vector."""
+    """Return all weights of a model as one vector."""
     return torch.cat([state[name].detach().flatten() for name in sorted(state)])
 
 
 def draw_start(draw, dropout: float = 0.0, model_pad=PAD, **settings) -> Start:
-    """Draw a model's weights."""
+    """Draw a model with random weights, and settings."""
     settings = {"pad_id": PAD, "smoothing": 0.2, "max_norm": 0.15} | settings
     model = BagTranslator(WORDS, WIDTH, dropout, model_pad)
     shapes = {name: tuple(p.shape) for name, p in model.state_dict().items()}
@@ -1103,7 +1107,7 @@ def draw_pairs(draw, pad: int = PAD, rows: int = 3) -> Batch:
 
 @dataclass(frozen=True)
 class Taken:
-    """The results of the student's steps: the last result, the weights, the model."""
+    """The results of the student's steps: the last loss and tokens, weights, model."""
 
     loss: Any
     tokens: Any
@@ -1112,7 +1116,7 @@ class Taken:
 
 
 def step_arguments(student, start: Start, batch: Batch) -> tuple:
-    """Return all arguments of a step, made on the student's side."""
+    """Return all arguments of a step, made in the student's process."""
     settings, old = start.settings, start.old
     model = student.load(BAG)(WORDS, WIDTH, start.model.dropout.p, start.model.pad_id)
     model.load_state_dict(start.model.state_dict())
@@ -1143,13 +1147,13 @@ lambda model: sum(
 
 
 def is_cut_late(student, taken: Taken, start: Start) -> bool:
-    """Tell whether the model's gradient after a step has the greatest length."""
+    """Return whether the model's gradient after a step has the maximum norm."""
     length = student.load("builtins.eval")(LENGTH_LEFT)(taken.model)
     return math.isclose(length, start.settings.max_norm, rel_tol=1e-3)
 
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
-    """Name the mistake in a step that leads to these weights."""
+    """Return wrong weights after a step, by the name of the mistake."""
 
     def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
         return lambda: after(start, batches, way)[1]
@@ -1165,7 +1169,7 @@ def step_mistakes(start: Start, batches: list[Batch]) -> Named:
 
 
 def wrong_starts(start: Start) -> dict[str, Start]:
-    """Name the wrong settings with which a step may start."""
+    """Return wrong settings with which a step may start, by name."""
     return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
@@ -1187,7 +1191,7 @@ def wrong_starts(start: Start) -> dict[str, Start]:
 
 
 def wrong_ways() -> dict[str, Way]:
-    """Name each wrong way to take a step."""
+    """Return the wrong ways to take a step, by name."""
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
     return {
         "a step that adds to old gradients: no zero_grad": Way(clear=False),
@@ -1212,7 +1216,7 @@ def wrong_ways() -> dict[str, Way]:
 
 
 def flat_of(start: Start) -> Tensor:
-    """Return the weights with which a model starts."""
+    """Return the weights with which a model starts, as one vector."""
     return flat(dict(deepcopy(start.model).double().named_parameters()))
 
 
@@ -1237,7 +1241,7 @@ def test_step_weights(student, draw):
 
 @check("train-step", share=2, title="A gradient that is short enough is not changed")
 def test_step_with_a_short_gradient(student, draw):
-    draw = draw.fixed(0)  # the gradient's length is between 1 and 40
+    draw = draw.fixed(0)  # its gradient's norm is between 1 and 40
     start, batch = draw_start(draw, max_norm=50.0), draw_pairs(draw)
     expect_weights(student, start, [batch])
 
@@ -1263,7 +1267,7 @@ def test_step_trains(student, draw):
 def test_step_uses_its_settings(student, draw):
     start = draw_start(draw, model_pad=5, pad_id=0, smoothing=0.4, max_norm=0.05)
     batch = draw_pairs(draw, pad=0)
-    batch.tgt[0, 1] = start.model.pad_id  # an ordinary word
+    batch.tgt[0, 1] = start.model.pad_id  # an ordinary word here
     expect_weights(student, start, [batch])
 
 
@@ -1307,7 +1311,7 @@ def test_step_returns_the_loss(student, draw):
 def test_step_returns_the_tokens(student, draw):
     for pad in (PAD, 0):
         start, batch = draw_start(draw, model_pad=5, pad_id=pad), draw_pairs(draw, pad)
-        batch.tgt[0, 1] = start.model.pad_id  # an ordinary word
+        batch.tgt[0, 1] = start.model.pad_id  # an ordinary word here
         tokens = take(student, start, [batch]).tokens
         if isinstance(tokens, Tensor):
             fail(
@@ -1318,7 +1322,7 @@ def test_step_returns_the_tokens(student, draw):
 
 
 def expect_tokens(tokens: Any, batch: Batch, pad: int) -> None:
-    """Compare the number of tokens that count with the right one."""
+    """Compare the number of tokens that count with the right number."""
     target, read = batch.tgt[:, 1:], batch.tgt[:, :-1]
     named = {
         "the number of positions, including padding": target.numel(),
@@ -1354,7 +1358,8 @@ def test_step_leaves_no_traces(student, draw):
 def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
     """Draw checkpoints with weights, a counter and a flag.
 
-    One flag is off only in the last checkpoint, and one is on only in the last.
+    The first element of the flag is False only in the last checkpoint, and the second
+    is True only there.
     """
     states = [
         {
@@ -1374,7 +1379,7 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
 
 
 def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
-    """Name the mistake in a mean."""
+    """Return wrong means, by the name of the mistake."""
     values = torch.stack([state[name].double() for state in states])
 
     def in_turn() -> Tensor:
@@ -1403,7 +1408,7 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
 
 
 def averaged(student, states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Call the student's function and fail unless it returns a state dict."""
+    """Call the student's function, and fail unless it returns a state dict."""
     average = student.average_checkpoints(states)
     if not isinstance(average, dict):
         fail("You should return a dict of names and tensors.", mistake="no state dict")
@@ -1431,7 +1436,7 @@ def test_average_of_weights(student, draw):
 
 
 def counter_mistakes(counts: Tensor) -> Named:
-    """Name the mistake in a counter, given the counters of all checkpoints."""
+    """Return wrong counters, by name, for the counters of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
         "the mean of a counter, instead of the last value": mean,

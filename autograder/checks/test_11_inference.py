@@ -1,8 +1,8 @@
 """Hidden checks of unit 11: searches, the cached step, sampling words, and BLEU.
 
-The searches receive a model that the grader wrote. It reads its scores from tables,
-which depend on every earlier word, on the source and on the source's padding. The model
-also records how the search called it.
+The searches receive a model that was made for these checks. It reads its logits from
+tables, which depend on every earlier word, on the source and on the source's padding.
+The model also records how the search calls it.
 """
 
 import math
@@ -47,7 +47,7 @@ from transformer.translation.sampling import sampling_probabilities
 from transformer.translation.sampling_settings import SamplingSettings
 
 UNK, PAD, SOS, EOS = 0, 1, 2, 3
-OTHER_IDS = (4, 9, 10)  # the ids of padding, <sos> and <eos>
+OTHER_IDS = (4, 9, 10)  # other ids of padding, <sos> and <eos>
 DIVIDES = "code that divides by a temperature of 0"
 SMALL_K = "code that needs a k of at most V"
 SRC_WORDS, TGT_WORDS = 12, 11
@@ -65,7 +65,7 @@ class Rows:
     about: Tensor
 
     def __getitem__(self, rows: Tensor) -> Callback:
-        """Return these rows, in this order, as a new cache."""
+        """Return these rows as a new cache, in this order."""
         order = torch.arange(len(self.words))[rows].tolist()
         words = [list(self.words[row]) for row in order]
         return Callback(Rows(words, self.about[order]), ["__getitem__"])
@@ -73,17 +73,17 @@ class Rows:
 
 @dataclass
 class TableModel:
-    """A "Transformer" that reads its scores from tables.
+    """A "Transformer" that reads its logits from tables.
 
     Attributes:
-        after: scores of the next word, given the last word.
-        earlier: scores of the next word, given each earlier word.
-        source: scores of the next word, given each word of the source.
-        ending: increase of the score of `<eos>` with every word.
+        after: logits of the next word, for the last word.
+        earlier: logits of the next word, for each earlier word.
+        source: logits of the next word, for each word of the source.
+        ending: increase of the logit of `<eos>` with every word.
         special: ids of padding, start and end.
         cached: whether the model takes one word at a time and remembers the others.
         calls: the shape of each `tgt` that the model received.
-        encoded: how often the model read the source.
+        encoded: number of times that the source was encoded.
     """
 
     after: Tensor
@@ -96,7 +96,7 @@ class TableModel:
     encoded: int = 0
 
     def encode(self, src: Tensor) -> Any:
-        """Read the source (b, s)."""
+        """Encode the source (b, s)."""
         self.encoded += 1
         memory = self.source[src]
         if not self.cached:
@@ -105,12 +105,12 @@ class TableModel:
         return Callback(Rows(empty, self.about(memory, src)), ["__getitem__"])
 
     def about(self, memory: Tensor, src: Tensor) -> Tensor:
-        """Average the scores over the words of each source."""
+        """Return the mean of the source words' logits for each source."""
         kept = (src != self.special[0]).unsqueeze(-1)
         return (memory * kept).sum(dim=1) / kept.sum(dim=1).clamp(min=1)
 
     def decode(self, tgt: Tensor, memory: Any, src: Tensor) -> tuple[Tensor, list]:
-        """Score the word after each word of `tgt` (b, t), or after its last word."""
+        """Compute logits after each word of `tgt` (b, t), or after its last word."""
         self.calls.append(tuple(tgt.shape))
         if not self.cached:
             return self.scores(tgt, self.about(memory, src)), []
@@ -121,7 +121,7 @@ class TableModel:
         return self.scores(torch.tensor(memory.words), memory.about)[:, -1:], []
 
     def scores(self, tgt: Tensor, about: Tensor) -> Tensor:
-        """Compute all scores (b, t, v)."""
+        """Compute all logits (b, t, v)."""
         place = torch.arange(tgt.size(1)).view(1, -1, 1)
         history = self.earlier[tgt]
         past = (history.cumsum(dim=1) - history) / (place + 1)
@@ -132,7 +132,7 @@ class TableModel:
         return scores
 
     def handed_to(self, student) -> Any:
-        """Make an object on the student's side whose methods call this model."""
+        """Make an object in the student's process whose methods call this model."""
         pad = self.special[0]
         config = student.load(CONFIG)(SRC_WORDS, TGT_WORDS, pad_id=pad)
         return student.load("types.SimpleNamespace")(
@@ -146,10 +146,10 @@ class TableModel:
 
 
 class OddModel(TableModel):
-    """A model whose scores make padding the second word and `<sos>` the third."""
+    """A model for which padding is the likeliest second word, and `<sos>` the third."""
 
     def scores(self, tgt: Tensor, about: Tensor) -> Tensor:
-        """Compute all scores (b, t, v)."""
+        """Compute all logits (b, t, v)."""
         scores = super().scores(tgt, about)
         for place, word in ((1, self.special[0]), (2, self.special[1])):
             scores[:, place : place + 1, word] = 99.0
@@ -157,7 +157,7 @@ class OddModel(TableModel):
 
 
 def expect_asked(model: TableModel) -> None:
-    """Fail if the decoder was never called."""
+    """Fail if the search never called the decoder."""
     if not model.calls:
         fail(
             "The decoder was never called: the search does not use the model.",
@@ -166,7 +166,7 @@ def expect_asked(model: TableModel) -> None:
 
 
 def draw_model(draw, **options) -> TableModel:
-    """Draw the tables of a model."""
+    """Draw the tables of a model at random."""
     return TableModel(
         1.2 * draw.normal(TGT_WORDS, TGT_WORDS),
         0.8 * draw.normal(TGT_WORDS, TGT_WORDS),
@@ -185,7 +185,7 @@ def sole(named: Mapping[str, Any]) -> dict[str, Any]:
     """Return only the mistakes whose result differs from all other results."""
     values = {}
     for phrase, value in named.items():
-        with suppress(ZeroDivisionError):  # this mistake has no result here
+        with suppress(ZeroDivisionError):  # the mistake has no result here
             values[phrase] = value() if callable(value) else value
 
     def alone(phrase: str) -> bool:
@@ -196,7 +196,7 @@ def sole(named: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Tell whether two results are equal up to rounding."""
+    """Return whether two results are equal up to rounding."""
     if isinstance(one, Tensor):
         return one.shape == other.shape and torch.allclose(
             one.double(), other.double(), rtol=1e-5, atol=1e-5
@@ -225,7 +225,7 @@ def greedy(
     stop: Callable[[Tensor], Tensor | bool] = torch.all,
     pick: Callable[[Tensor], Tensor] = lambda scores: scores.argmax(dim=-1),
 ) -> Tensor:
-    """Search greedily: correctly, or with one part replaced."""
+    """Search greedily, correctly or with one part replaced."""
     pad, start, end = model.special
     start, end = ids or (start, end)
     memory = model.encode(src)
@@ -244,14 +244,14 @@ def greedy(
 
 
 def never(_ended: Tensor) -> bool:
-    """Never end the search before the greatest length."""
+    """Never stop the search before the maximum length."""
     return False
 
 
 def greedy_mistakes(
     model: TableModel, src: Tensor, max_len: int = MAX_LEN
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in greedy search."""
+    """Return wrong results of greedy search, by the name of the mistake."""
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
@@ -295,7 +295,7 @@ def draw_uneven(
     """Draw a model and sources that reveal mistakes at the end of a translation.
 
     The translations have different lengths, all of them end before the limit, and some
-    word occurs twice in a row. This is true for the numbers 4 and 29, and for 41 with
+    word occurs twice in a row. This holds for the draws 4 and 29, and for 41 with
     `OTHER_IDS`.
     """
     draw = draw.fixed(number)
@@ -304,7 +304,7 @@ def draw_uneven(
 
 
 def expect_greedy(got: Any, model: TableModel, src: Tensor, max_len: int = MAX_LEN):
-    """Compare the words that a student's search wrote with the right words."""
+    """Compare the words of a student's search with the right words."""
     plain = replace(model, cached=False)
     right = greedy(plain, src, max_len)
     if not (isinstance(got, Tensor) and got.equal(right)):
@@ -412,11 +412,11 @@ class Candidates:
 
     @property
     def divisor(self) -> Tensor:
-        """The length penalties, (b, k, 1)."""
+        """Return the length penalties (b, k, 1)."""
         return self.to_the_power(self.alpha)
 
     def to_the_power(self, alpha: float) -> Tensor:
-        """Compute the length penalties with a different α."""
+        """Return the length penalties for another α."""
         return ((5 + self.length.double()) / 6).unsqueeze(-1) ** alpha
 
     def kept(
@@ -426,10 +426,10 @@ class Candidates:
         k: int | None = None,
         largest: bool = True,
     ) -> Tensor:
-        """Keep the best by `rank` (b, k, V): parent, word, log-probability and score.
+        """Keep the candidates with the best `rank` (b, k, V).
 
         Returns:
-            a tensor of shape (4, b, k).
+            parents, words, log-probabilities and scores, in one tensor (4, b, k).
         """
         count, words = self.log_prob.shape[1:]
         best = rank.flatten(1).topk(count, largest=largest).indices
@@ -439,19 +439,19 @@ class Candidates:
         return torch.stack([best // width, best % width, log_prob, value])
 
     def right(self) -> Tensor:
-        """Return the right result of `prune`, as one tensor (4, b, k)."""
+        """Return the right result of `prune` as one tensor (4, b, k)."""
         return self.kept(self.log_prob.double() / self.divisor)
 
 
 def best_of_each(given: Candidates) -> Tensor:
-    """Keep the best word of each hypothesis."""
+    """Return the result if only the best word of each hypothesis is kept."""
     score = given.log_prob.double() / given.divisor
     only = torch.zeros_like(score).scatter(-1, score.argmax(-1, keepdim=True), 1.0)
     return given.kept(score.masked_fill(only == 0, -1e9))
 
 
 def among_all(given: Candidates) -> Tensor:
-    """Let the candidates of all sentences compete."""
+    """Return the result if the candidates of all sentences compete."""
     score = given.log_prob.double() / given.divisor
     b, k, words = score.shape
     value, best = score.flatten().topk(b * k)
@@ -461,7 +461,7 @@ def among_all(given: Candidates) -> Tensor:
 
 
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
-    """Name the mistake in `prune`."""
+    """Return wrong results of `prune`, by the name of the mistake."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
@@ -497,7 +497,7 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
 
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
-    """Name the mistake in the results of an otherwise right `prune`."""
+    """Return wrong results that contain the right candidates, by name."""
     parent, word, kept, score = right
     return {
         "the right candidates, but parent and word are swapped": torch.stack(
@@ -513,9 +513,9 @@ def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
 
 
 def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
-    """Draw candidates.
+    """Draw candidates at random.
 
-    The fixed draws reveal all mistakes except that of few digits.
+    The fixed draws reveal all mistakes except low precision.
     """
     length = 2 + (12 * draw.uniform(b, k)).long()
     log_prob = -0.6 * length.unsqueeze(-1) - 3 * draw.uniform(b, k, words)
@@ -523,7 +523,7 @@ def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
 
 
 def run_cut(student, given: Candidates) -> Tensor:
-    """Call a student's `prune`, and put its four results into one tensor (4, b, k)."""
+    """Call a student's `prune`, and join its four results to one tensor (4, b, k)."""
     got = student.prune(given.log_prob, given.length, given.alpha)
     what = "four things: parent, word, log-probability and score"
     names = ("parent", "word", "the log-probability", "the score")
@@ -533,7 +533,7 @@ def run_cut(student, given: Candidates) -> Tensor:
 
 
 def expect_cut(student, given: Candidates) -> None:
-    """Compare the results of a student's `prune` with the right ones."""
+    """Compare the results of a student's `prune` with the right results."""
     what = "your result (parent, word, log-probability, score)"
     expect_close(run_cut(student, given), given.right(), what, cut_mistakes(given))
 
@@ -549,7 +549,7 @@ def test_cut_of_other_sizes(student, draw):
     with blame(SMALL_K, lambda: test_cut(student, draw)):
         expect_cut(student, candidates(draw.fixed(0), 2, 8, 5, 1.3))
         order = torch.stack([draw.uniform(20 * 9).argsort() for _ in range(2)])
-        length = torch.full((2, 20), 5)  # so that no two scores are almost equal
+        length = torch.full((2, 20), 5)  # no two scores are almost equal
         expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
 
 
@@ -575,7 +575,7 @@ def test_cut_of_one(student, draw):
 
 @check("beam-cut", share=2, title="Candidates with nearly equal scores")
 def test_cut_of_close_ones(student, draw):
-    draw = draw.fixed(0)  # one row contains two of the best candidates
+    draw = draw.fixed(0)  # one row has two of the best candidates
     order = torch.stack([draw.uniform(24).argsort() for _ in range(2)])
     log_prob = -3 - 1e-4 * order.view(2, 4, 6)
     expect_cut(student, Candidates(log_prob, torch.full((2, 4), 3), 0.8))
@@ -614,63 +614,63 @@ K = 3
 
 
 class Hypothesis(NamedTuple):
-    """The prefix of a sentence, and its log-probability."""
+    """The prefix of a sentence and its log-probability."""
 
     words: list[int]
     score: float
     ended: bool = False
 
 
-Found = list[list[Hypothesis]]  # the hypotheses of each sentence, best first
+Found = list[list[Hypothesis]]  # for each sentence, its hypotheses, best first
 
 
 def all_ended(found: Found) -> bool:
-    """End the search when every hypothesis has ended."""
+    """Return whether every hypothesis has ended."""
     return all(h.ended for beam in found for h in beam)
 
 
 def any_ended(found: Found) -> bool:
-    """End the search at the first hypothesis that ends."""
+    """Return whether any hypothesis has ended."""
     return any(h.ended for beam in found for h in beam)
 
 
 def first_ended(found: Found) -> bool:
-    """End the search when all hypotheses of the first sentence have ended."""
+    """Return whether all hypotheses of the first sentence have ended."""
     return all(h.ended for h in found[0])
 
 
 def best_ended(found: Found) -> bool:
-    """End the search when the best hypothesis of each sentence has ended."""
+    """Return whether the best hypothesis of each sentence has ended."""
     return all(beam[0].ended for beam in found)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """The rules of a beam search. Each default is right.
+    """The rules of a beam search, which are correct by default.
 
     Attributes:
-        add: the new score, from the old score and the word's log-probability.
-        divisor: the divisor of the score, from the length and α.
-        logits: whether the search uses logits where log-probabilities belong.
-        frozen: whether an ended hypothesis does not change any more.
+        add: computes the new score from the old score and the word's log-probability.
+        divisor: computes the divisor of the score from the length and α.
+        logits: whether the search uses logits instead of log-probabilities.
+        frozen: whether a hypothesis that has ended no longer changes.
         apart: whether each hypothesis continues without competing with the others.
-        crossed: whether the search appends a word to the hypothesis at the same place,
-            not to the word's parent.
+        crossed: whether the search appends a word to the hypothesis at the same place
+            instead of the word's parent.
         copies: the number of hypotheses at the start.
         cut_plainly: whether the search uses the length penalty only at the end.
         mixed: whether hypotheses attend to the memory of other sentences.
-        first: whether all hypotheses attend to the memory of the first one after the
-            first step.
-        stale: whether the rows of the memory, and of a cache, are not reordered with
-            the hypotheses.
+        first: whether, after the first step, all hypotheses attend to the memory of the
+            first one.
+        stale: whether the search does not reorder the rows of the memory, and of a
+            cache, with the hypotheses.
         stop: the condition that ends the search.
-        returns_score: whether the search returns the divided score, not the
+        returns_score: whether the search returns the divided score instead of the
             log-probability.
-        divided: whether the search stores the divided score in place of the
+        divided: whether the search stores the divided score instead of the
             log-probability.
         reverse: whether the best hypothesis comes last.
-        tail: the number of words by which the greatest length is too small.
-        late: whether the length does not count the newest token.
+        tail: the number of words by which the maximum length is too small.
+        late: whether the length omits the newest token.
         ids: `<sos>` and `<eos>`, if they differ from those of the settings.
     """
 
@@ -747,13 +747,13 @@ EVERY = PENALTIES | ENDS | CUT_OFF | OTHERS
 
 @dataclass(eq=False)
 class Problem:
-    """The arguments of a search, and the results of each rule, each computed only once.
+    """The arguments of a search, and the result of each rule, computed only once.
 
     Attributes:
-        model: the grader's model, without a cache.
+        model: the model of these checks, without a cache.
         src: ids (b, s).
         settings: the settings of the search.
-        asked: scores of the next word, by row of the source and words so far.
+        asked: logits of the next word, by row of the source and previous words.
         known: the results found so far, by rule.
     """
 
@@ -764,11 +764,11 @@ class Problem:
     known: dict[Rule, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Read the source."""
+        """Compute the source's part of the logits."""
         self.about = self.model.about(self.model.source[self.src], self.src)
 
     def next_scores(self, row: int, words: Sequence[int]) -> Tensor:
-        """Score each next word after `words`, in float64."""
+        """Return the logits of the next word after `words`, in float64."""
         key = (row, tuple(words))
         if key not in self.asked:
             about = self.about[row : row + 1]
@@ -777,7 +777,7 @@ class Problem:
         return self.asked[key]
 
     def found(self, rule: Rule = RIGHT) -> tuple[Tensor, Tensor]:
-        """Return the rule's hypotheses (b, k, t) and their scores (b, k)."""
+        """Return a rule's hypotheses (b, k, t) and their scores (b, k)."""
         if rule not in self.known:
             self.known[rule] = in_tensors(searched(self, rule), self.model.special[0])
         return self.known[rule]
@@ -788,7 +788,7 @@ class Problem:
 
 
 def in_tensors(found: Found, pad: int) -> tuple[Tensor, Tensor]:
-    """Put hypotheses into a tensor (b, k, t), and their scores into one (b, k)."""
+    """Return hypotheses as a tensor (b, k, t), and their scores as one (b, k)."""
     longest = max(len(h.words) for beam in found for h in beam)
     rows = [
         [h.words + [pad] * (longest - len(h.words)) for h in beam] for beam in found
@@ -798,7 +798,7 @@ def in_tensors(found: Found, pad: int) -> tuple[Tensor, Tensor]:
 
 
 def searched(problem: Problem, rule: Rule) -> Found:
-    """Search all sentences in parallel, and return hypotheses with divided scores."""
+    """Search all sentences in parallel; return hypotheses with divided scores."""
     settings = problem.settings
     searches = [OneSearch(problem, row, rule) for row in range(len(problem.src))]
     for _ in range(settings.max_len - rule.tail):
@@ -809,10 +809,10 @@ def searched(problem: Problem, rule: Rule) -> Found:
 
 
 class OneSearch:
-    """The search for one sentence of a batch: correct, or with a rule's mistake."""
+    """The search for one sentence of a batch, with the mistakes of a rule."""
 
     def __init__(self, problem: Problem, row: int, rule: Rule) -> None:
-        """Begin with `<sos>`."""
+        """Start with the hypothesis `<sos>`."""
         self.problem, self.row, self.rule = problem, row, rule
         settings = problem.settings
         self.k, self.alpha = settings.beam_size, settings.length_penalty
@@ -822,7 +822,7 @@ class OneSearch:
         self.fed = [[self.start] for _ in range(self.k)]
 
     def step(self) -> list[Hypothesis]:
-        """Continue each hypothesis, and keep the best ones."""
+        """Continue each hypothesis, and keep the best continuations."""
         self.steps += 1
         beam = self.cut(self.grown())
         if self.rule.divided:
@@ -835,7 +835,7 @@ class OneSearch:
         return beam
 
     def result(self) -> list[Hypothesis]:
-        """Return the best hypotheses, best first."""
+        """Return the hypotheses with divided scores, the best first."""
         rule = self.rule
         if rule.divided:
             return self.beam
@@ -846,14 +846,14 @@ class OneSearch:
         ]
 
     def divided_score(self, h: Hypothesis) -> float:
-        """Divide a score by the length penalty."""
+        """Return a hypothesis's score, divided by the length penalty."""
         length = len(h.words) - 1
         if self.rule.late and length == self.steps:
             length -= 1
         return h.score / self.rule.divisor(length, self.alpha)
 
     def grown(self) -> list[list[Hypothesis]]:
-        """Append every word to each hypothesis."""
+        """Return all continuations of each hypothesis."""
         rule, found = self.rule, []
         for place, h in enumerate(self.beam):
             if h.ended and rule.frozen:
@@ -869,7 +869,7 @@ class OneSearch:
         return found
 
     def continued(self, h: Hypothesis, scores: Tensor) -> list[Hypothesis]:
-        """Append each word to one hypothesis."""
+        """Return all continuations of one hypothesis."""
         rule = self.rule
         scores = scores if rule.logits else scores.log_softmax(dim=-1)
         return [
@@ -880,7 +880,7 @@ class OneSearch:
         ]
 
     def cut(self, grown: list[list[Hypothesis]]) -> list[Hypothesis]:
-        """Keep the best of the continued hypotheses."""
+        """Return the best of the continued hypotheses."""
         rule = self.rule
         by = plain_score if rule.cut_plainly else self.divided_score
         if rule.apart and len(self.beam) > 1:
@@ -898,13 +898,13 @@ def plain_score(h: Hypothesis) -> float:
 
 
 def onto(h: Hypothesis, old: Hypothesis) -> Hypothesis:
-    """Append the newest word of `h` to the words of a different hypothesis."""
+    """Append the newest word of `h` to the words of another hypothesis."""
     longer = len(h.words) > len(old.words)
     return h._replace(words=[*old.words, h.words[-1]]) if longer else h
 
 
 def settled(tgt: Tensor, pad: int = PAD) -> Tensor:
-    """Remove the columns at the end that contain only padding."""
+    """Remove the last columns that contain only padding."""
     while tgt.dim() == 3 and tgt.size(2) > 1 and bool((tgt[..., -1] == pad).all()):
         tgt = tgt[..., :-1]
     return tgt
@@ -915,7 +915,7 @@ SEARCH = SearchSettings(K, 1.4, 5)
 
 @cache
 def problem_of(kind: str) -> Problem:
-    """Draw the problem of a kind that reveals each mistake of this kind."""
+    """Draw a search problem of a kind, which reveals each mistake of this kind."""
     number, settings, options = KINDS[kind]
     draw = Draw("11_inference", "fixed", number)
     model = draw_model(draw, **options)
@@ -923,7 +923,7 @@ def problem_of(kind: str) -> Problem:
 
 
 def settings_for(student, settings: SearchSettings) -> Any:
-    """Make settings on the student's side."""
+    """Make settings in the student's process."""
     return student.load(SETTINGS)(
         settings.beam_size,
         settings.length_penalty,
@@ -936,7 +936,7 @@ def settings_for(student, settings: SearchSettings) -> Any:
 def run_beam(
     student, problem: Problem, model: TableModel | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Call a student's beam search and see that it returns a pair of tensors."""
+    """Call a student's beam search, and fail unless it returns two tensors."""
     model = model or problem.model_for()
     theirs = settings_for(student, problem.settings)
     result = student.beam_search(model.handed_to(student), problem.src, theirs)
@@ -953,7 +953,7 @@ def run_beam(
 def named_searches(
     problem: Problem, rules: Mapping[str, Rule], part: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Compute the results of wrong rules, and leave out results that are not unique."""
+    """Return the results of wrong rules by name, if they are unique."""
     pad = problem.model.special[0]
     found = {
         phrase: settled(problem.found(rule)[part], pad)
@@ -963,7 +963,7 @@ def named_searches(
 
 
 def expect_words(problem: Problem, tgt: Tensor, rules: Mapping[str, Rule]) -> None:
-    """Compare hypotheses with the right ones."""
+    """Compare hypotheses with the right hypotheses."""
     pad = problem.model.special[0]
     want = settled(problem.found()[0], pad)
     named = named_searches(problem, rules, 0)
@@ -971,14 +971,14 @@ def expect_words(problem: Problem, tgt: Tensor, rules: Mapping[str, Rule]) -> No
 
 
 def expect_score(problem: Problem, score: Tensor, rules: Mapping[str, Rule]) -> None:
-    """Compare the scores of hypotheses with the right values."""
+    """Compare the scores of hypotheses with the right scores."""
     named = named_searches(problem, rules, 1)
     what, want = "the scores of the hypotheses", problem.found()[1]
     expect_close(score, want, what, named, tolerance=2e-5)
 
 
 def expect_found(student, problem: Problem, rules: Mapping[str, Rule]) -> None:
-    """Compare both results of a student's search with the right ones."""
+    """Compare both results of a student's search with the right results."""
     tgt, score = run_beam(student, problem)
     expect_score(problem, score, rules)
     expect_words(problem, tgt, rules)
@@ -996,7 +996,7 @@ def test_beam_words(student, draw):
     problem = problem_of("all")
     tgt, _ = run_beam(student, problem)
     expect_words(problem, tgt, OTHERS | PENALTIES | ENDS | CUT_OFF)
-    problem = problem_of("first")  # the first sentence ends early
+    problem = problem_of("first")  # its first sentence ends early
     expect_words(problem, run_beam(student, problem)[0], FIRST_ENDED)
 
 
@@ -1114,7 +1114,7 @@ def test_beam_leaves_no_traces(student, draw):
     )
 
 
-# The number of a fixed draw, the search's settings, and the options of the model.
+# Number of a fixed draw, settings of the search, and options of the model.
 KINDS: dict[str, tuple[int, SearchSettings, dict[str, Any]]] = {
     "all": (233, SEARCH, {}),
     "endless": (0, replace(SEARCH, max_len=3), {"ending": -9.0}),
@@ -1137,7 +1137,7 @@ KINDS: dict[str, tuple[int, SearchSettings, dict[str, Any]]] = {
 B, H, T, S, D = 3, 2, 4, 5, 12
 SIZES: dict[str, Any] = {"src_vocab_size": 20, "tgt_vocab_size": 21, "d_model": D}
 SIZES |= {"n_heads": H, "n_layers": 2, "d_ff": 20, "dropout": 0.0}
-Run = Callable[[], tuple[Tensor, Tensor]]  # returns the newest token and the weights
+Run = Callable[[], tuple[Tensor, Tensor]]  # returns the output and the weights
 LAYER_CACHE = "transformer.translation.cache.LayerCache"
 STEP_OF_TENSORS = (
     "lambda step, cache: lambda layer, x, parts, tgt_mask, src_mask: "
@@ -1147,11 +1147,11 @@ STEP_OF_TENSORS = (
 
 @dataclass(frozen=True)
 class Step:
-    """The student's layer, the trusted layer and their input, for one cached step.
+    """The student's layer, the reference and their input, for one cached step.
 
     Attributes:
-        layer: the handle of the student's layer.
-        trusted: the same layer in float64.
+        layer: the student's layer.
+        trusted: the same layer of the reference, in float64.
         x: all t tokens.
         memory: the output of the encoder.
         tgt_mask: the mask's row for the newest token, (b, 1, 1, t).
@@ -1166,7 +1166,7 @@ class Step:
     src_mask: Tensor
 
     def right(self, masked: bool = True) -> tuple[Tensor, Tensor]:
-        """Compute all tokens without a cache, and return the newest token's result."""
+        """Compute all tokens without a cache; return the newest token's result."""
         mask = causal_mask(self.x.size(1))
         both = self.tgt_mask & mask if masked else mask
         y, weights = self.trusted(
@@ -1178,7 +1178,7 @@ class Step:
         return y[:, -1:], weights[:, :, -1:]
 
     def projected(self, count: int) -> list[Tensor]:
-        """Compute the cache of the memory and of the first `count` tokens."""
+        """Compute keys and values of the memory and of the first `count` tokens."""
         x, add_norm = self.x[:, :count].double(), self.trusted.add_norm1
         x = add_norm.norm(x) if add_norm.norm_first else x
         memory = self.memory.double()
@@ -1188,7 +1188,7 @@ class Step:
         ]
 
     def cache(self, student, count: int) -> Any:
-        """Make the student's cache of the first `count` tokens."""
+        """Make a cache of the first `count` tokens in the student's process."""
         tensors = [part.float() for part in self.projected(count)]
         return student.load(LAYER_CACHE)(*tensors)
 
@@ -1198,12 +1198,12 @@ class Step:
         return self.layer, self.x[:, -1:], parts, self.tgt_mask, self.src_mask
 
     def under(self, place: str, mask: Tensor) -> "Step":
-        """Replace one mask: place is "tgt_mask" or "src_mask"."""
+        """Return a copy with another mask; `place` is "tgt_mask" or "src_mask"."""
         changed: dict[str, Any] = {place: mask}
         return replace(self, **changed)
 
     def with_others(self, draw) -> "Step":
-        """Draw different tokens, source and masks.
+        """Return a copy with other tokens, memory and masks.
 
         The batch is larger than in other checks.
         """
@@ -1217,7 +1217,7 @@ class Step:
 
 
 def draw_step(student, draw, **changes) -> Step:
-    """Draw a layer and t tokens. Some of the tokens are padding."""
+    """Draw a layer and t tokens, some of which are padding."""
     options = SIZES | changes
     trusted = DecoderLayer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
@@ -1243,7 +1243,7 @@ def draw_step(student, draw, **changes) -> Step:
 
 
 def run_step(student, step: Step, cache: Any, masked: bool = True):
-    """Call a student's step with the newest token, and see that it returns a pair."""
+    """Call a student's step with the newest token; fail unless it returns a pair."""
     masks = (step.tgt_mask, step.src_mask) if masked else ()
     result = student.decode_step_cached(step.layer, step.x[:, -1:], cache, *masks)
     return expect_parts(result, 2, "two things, x and the weights")
@@ -1251,12 +1251,12 @@ def run_step(student, step: Step, cache: Any, masked: bool = True):
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compute a cached step: with these parts, and with these mistakes.
+    """A way to compute a cached step, with possible mistakes.
 
     Attributes:
         step: the input.
-        key: the keys of the cache, with that of the newest token.
-        value: the values of the cache, with that of the newest token.
+        key: the keys of the cache, with the newest token's key.
+        value: the values of the cache, with the newest token's value.
         tgt_mask: the mask of the self-attention.
         src_mask: the mask of the cross-attention.
         norms: a normalisation for each sub-layer.
@@ -1282,7 +1282,7 @@ class Way:
     pre: bool = False
 
     def run(self) -> tuple[Tensor, Tensor]:
-        """Return the newest token and the weights."""
+        """Return the newest token's output and its weights."""
         layer, x = self.step.trusted, self.step.x[:, -1:].double()
         kept = {}
 
@@ -1310,7 +1310,7 @@ class Way:
     def around(
         self, add_norm: AddNorm, y: Tensor, function: Callable[[Tensor], Tensor]
     ) -> Tensor:
-        """Add the output of a sub-layer, and normalise."""
+        """Apply a sub-layer with its residual connection and normalisation."""
         if self.pre:
             return y + function(add_norm.norm(y))
         return add_norm.norm(function(y) if self.skip else y + function(y))
@@ -1318,7 +1318,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Projected:
-    """Keys and values of the earlier tokens, of the newest token, and of both."""
+    """Keys and values of the earlier tokens and of the newest token."""
 
     old_key: Tensor
     old_value: Tensor
@@ -1327,17 +1327,17 @@ class Projected:
 
     @property
     def key(self) -> Tensor:
-        """All keys."""
+        """Return the keys of all tokens."""
         return torch.cat([self.old_key, self.new_key], dim=2)
 
     @property
     def value(self) -> Tensor:
-        """All values."""
+        """Return the values of all tokens."""
         return torch.cat([self.old_value, self.new_value], dim=2)
 
 
 def projections_of(step: Step) -> Projected:
-    """Project the tokens of a post-norm step."""
+    """Compute keys and values for a post-norm step."""
     x = step.x[:, -1:].double()
     old_key, old_value = step.projected(T - 1)[2:]
     newest = step.trusted.self_attention.project_key_value(x, x)
@@ -1345,7 +1345,7 @@ def projections_of(step: Step) -> Projected:
 
 
 def step_mistakes(step: Step) -> dict[str, Run]:
-    """Name the mistake in a cached step (post-norm)."""
+    """Return wrong results of a post-norm cached step, by the name of the mistake."""
     layer, parts = step.trusted, projections_of(step)
     norms = (layer.add_norm1, layer.add_norm2, layer.add_norm3)
     masks = (step.tgt_mask, step.src_mask)
@@ -1378,7 +1378,7 @@ def step_mistakes(step: Step) -> dict[str, Run]:
 
 
 def normalised_first(step: Step, parts: Projected) -> Projected:
-    """Project the newest token with the normalisation of a pre-norm layer."""
+    """Project the newest token after the normalisation of a pre-norm layer."""
     layer = step.trusted
     z = layer.add_norm1.norm(step.x[:, -1:].double())
     key, value = layer.self_attention.project_key_value(z, z)
@@ -1388,7 +1388,7 @@ def normalised_first(step: Step, parts: Projected) -> Projected:
 def cache_mistakes(
     step: Step, parts: Projected, but: Callable[..., Run]
 ) -> dict[str, Run]:
-    """Name the mistake in the keys and values of the cache."""
+    """Return results with wrong keys or values in the cache, by name."""
     old_key, old_value = parts.old_key, parts.old_value
     new_key, new_value = parts.new_key, parts.new_value
     return {
@@ -1416,7 +1416,7 @@ def cache_mistakes(
 
 
 def part_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tensor]]:
-    """Take one of the two results of each mistake."""
+    """Return only the outputs or only the weights of wrong results."""
 
     def one_of(run: Run) -> Callable[[], Tensor]:
         return lambda: run()[index]
@@ -1436,7 +1436,7 @@ def test_step_values(student, draw):
     "decode-step-cached", share=2, title="The cross-attention's weights (b, h, 1, s)"
 )
 def test_step_weights(student, draw):
-    step = draw_step(student, draw.fixed(0))  # the mistakes differ clearly
+    step = draw_step(student, draw.fixed(0))  # its mistakes differ clearly
     named, want = part_of(step_mistakes(step), 1), step.right()[1]
     _, weights = run_step(student, step, step.cache(student, T - 1))
     expect_close(weights, want, "the tensor of weights", named, tolerance=5e-5)
@@ -1637,17 +1637,17 @@ Grams = Counter[tuple[str, ...]]
 
 
 def some_words(draw, count: int) -> list[str]:
-    """Draw a sentence in which words are repeated."""
+    """Draw a sentence that may repeat words."""
     return [draw.choice(WORDS) for _ in range(count)]
 
 
 def distinct_words(draw, count: int) -> list[str]:
-    """Draw a sentence in which no word is repeated."""
+    """Draw a sentence that repeats no word."""
     return [WORDS[place] for place in draw.uniform(len(WORDS)).argsort()[:count]]
 
 
 def spoil(draw, words: Sequence[str]) -> list[str]:
-    """Change one or two words, and remove or repeat one."""
+    """Change one word, and perhaps repeat or remove others."""
     spoiled = list(words)
     spoiled[draw.integer(0, len(spoiled))] = draw.choice(WORDS)
     if draw.integer(0, 2):
@@ -1656,7 +1656,7 @@ def spoil(draw, words: Sequence[str]) -> list[str]:
 
 
 def draw_corpus(draw, several: bool, shorter: int = 0) -> Corpus:
-    """Draw references and hypotheses that partly agree with them."""
+    """Draw references, and hypotheses that partly agree with them."""
     references, hypotheses = [], []
     for length in (12, 9, 7):
         reference = some_words(draw, length + shorter)
@@ -1678,7 +1678,7 @@ def grams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
 
 
 def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
-    """Count matches and n-grams: correctly, or with the mistake `how`."""
+    """Count matches and n-grams, correctly or with the mistake `how`."""
     found = total = 0
     for words, known in zip(corpus[0], lists_of(corpus[1]), strict=True):
         written = Counter(grams(words, n))
@@ -1703,7 +1703,7 @@ def matches(corpus: Corpus, n: int, how: str = "right") -> tuple[int, int]:
 
 
 def edited(corpus: Corpus) -> dict[str, Corpus]:
-    """Return corpora with tokens added or removed, and one with its sides swapped."""
+    """Return corpora with tokens added or removed, and one with swapped sides."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     ended = (
         [[*h, "<eos>"] for h in hypotheses],
@@ -1722,7 +1722,7 @@ def edited(corpus: Corpus) -> dict[str, Corpus]:
 
 
 def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
-    """Count matches and n-grams, with clipping over the whole corpus."""
+    """Count matches and n-grams with clipping over the whole corpus."""
     written: Grams = Counter()
     known: Grams = Counter()
     for words, refs in zip(corpus[0], lists_of(corpus[1]), strict=True):
@@ -1735,7 +1735,7 @@ def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
 
 
 def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Name the mistake in a count of n-grams."""
+    """Return wrong counts of n-grams, by the name of the mistake."""
     found, total = matches(corpus, n)
     other = edited(corpus)
 
@@ -1772,7 +1772,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
 
 
 def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
-    """Compare a pair of counts with the right one."""
+    """Compare a pair of counts with the right pair."""
     right = matches(corpus, n)
     if not (isinstance(got, tuple) and got == right):
         named = sole(precision_mistakes(corpus, n))
@@ -1812,7 +1812,7 @@ def test_counts_with_several_references(student, draw):
     corpus = draw_corpus(draw.fixed(65), several=True)  # reveals each mistake
     expect_counts(student.ngram_precision(*corpus, 1), corpus, 1)
     words = distinct_words(draw, 5)
-    each = ([words], [[[word] for word in words]])  # one word in each reference
+    each = ([words], [[[word] for word in words]])  # each reference has one word
     with blame("code that uses only the first references"):
         expect_counts(student.ngram_precision(*each, 1), each, 1)
 
@@ -1830,7 +1830,7 @@ TOKENS = {
 
 
 def expect_any_tokens(student) -> None:
-    """Fail if capitals, signs or the course's special tokens do not count as words."""
+    """Fail if capitals, punctuation or special tokens do not count as words."""
     corpus = (
         [["Der", "mann", ".", "<unk>", ".", "<pad>"], ["<unk>", ".", "sie", "<pad>"]],
         [["der", "mann", ".", "<unk>", "."], ["<unk>", ".", "Sie", "<pad>", "<pad>"]],
@@ -1846,7 +1846,7 @@ def expect_any_tokens(student) -> None:
 
 
 def changed(corpus: Corpus, change: Callable[[str], str]) -> Corpus:
-    """Return a corpus with each token changed, or left out if it becomes empty."""
+    """Return a corpus with each token changed, or removed if it becomes empty."""
 
     def of(sentence: list[str]) -> list[str]:
         return [new for token in sentence if (new := change(token))]
@@ -1889,11 +1889,11 @@ GOES_FROM = "code that continues from the counts of an earlier call"
 
 
 def two_corpora(draw) -> list[Corpus]:
-    """Draw two corpora of equal size that have different counts and scores.
+    """Draw two corpora of equal size with different counts and scores.
 
     Both begin with the same sentence, and they have more sentences than the corpora of
-    all other checks. No word is repeated, so that whether other checks find a mistake
-    does not depend on the draw.
+    all other checks. No word is repeated. Otherwise it would depend on the draw whether
+    other checks find a mistake.
     """
 
     def one() -> Corpus:
@@ -1903,7 +1903,7 @@ def two_corpora(draw) -> list[Corpus]:
             words[draw.integer(0, 6) if number else 0] = "der"
         return hypotheses, references
 
-    draw = draw.fixed(1)  # the two differ in counts and score
+    draw = draw.fixed(1)  # their counts and scores differ
     both = [one(), one()]
     for first, second in zip(*both, strict=True):
         second[0] = list(first[0])
@@ -1918,7 +1918,7 @@ def expect_each_corpus_anew(
     what: str,
     part: int | None = None,
 ) -> None:
-    """Fail if a call continues from an earlier call, or returns its result."""
+    """Fail if a call uses or returns a result of an earlier call."""
     (then, _), (again, _) = student.calls_in_turn(
         function, calls[0], deepcopy(calls[0])
     )
@@ -1957,7 +1957,7 @@ def score_with(
     add: int = 0,
     factor: float = 100.0,
 ) -> float:
-    """Compute BLEU: correctly, or with one part replaced."""
+    """Compute BLEU, correctly or with one part replaced."""
     counts = [matches(corpus, n + 1, how) for n in range(max_n)]
     counts = [(found + add, total + add) for found, total in counts]
     ratios = [found / total for found, total in counts]
@@ -1983,11 +1983,11 @@ def score_with(
     return factor * middle * penalty(c, r)
 
 
-Score = Callable[..., Callable[[], float]]  # with some parts replaced
+Score = Callable[..., Callable[[], float]]  # makes BLEU with some parts replaced
 
 
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
-    """Name the mistake in BLEU."""
+    """Return wrong BLEU scores, by the name of the mistake."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
     other = edited(corpus)
@@ -2023,13 +2023,13 @@ def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], floa
 
 
 def shorter(corpus: Corpus) -> bool:
-    """Tell whether hypotheses have fewer words than the first references."""
+    """Return whether the hypotheses have fewer words than the first references."""
     written = sum(len(h) for h in corpus[0])
     return written < sum(len(refs[0]) for refs in lists_of(corpus[1]))
 
 
 def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
-    """Name the mistake in the brevity penalty, in a corpus that is short or not.
+    """Return scores with a wrong brevity penalty, by the name of the mistake.
 
     An inverted penalty does not change the score of a short corpus.
     """
@@ -2049,7 +2049,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
 
 
 def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Name the mistake in the choice of the reference whose length counts."""
+    """Return scores with the length of a wrong reference, by name."""
     return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(
@@ -2070,7 +2070,7 @@ def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
 
 
 def expect_bleu(got: Any, corpus: Corpus, max_n: int = 4) -> None:
-    """Compare a score with the right one."""
+    """Compare a BLEU score with the right score."""
     want = bleu.corpus_bleu(*corpus, max_n)
     if not (isinstance(got, float) and math.isclose(got, want, rel_tol=1e-6)):
         named = sole(bleu_mistakes(corpus, max_n))
@@ -2093,7 +2093,7 @@ def test_bleu_of_long_hypotheses(student, draw):
 
 
 def several_lengths(draw) -> Corpus:
-    """Draw several references. Each time, a different one has the nearest length."""
+    """Draw several references; the one with the nearest length differs each time."""
     hypotheses, known = [], []
     for number, length in enumerate((12, 9, 7)):
         r = some_words(draw, length)
@@ -2217,14 +2217,14 @@ N_WORDS, N_ROWS = 11, 40  # enough rows to reveal each mistake
 
 @dataclass(frozen=True)
 class Cutting:
-    """A way to truncate a distribution. Its defaults are the right way.
+    """A way to truncate a distribution, which is correct by default.
 
     Attributes:
         sharpened: the logits after the temperature.
         late: whether the temperature is applied after the truncation.
         p_first: whether top-p comes before top-k.
         more: the number of words that are kept in addition to k.
-        lot: the words that the nucleus keeps, from the sums before and with each word.
+        lot: chooses the nucleus from the cumulative sums before and with each word.
         falling: whether the likeliest words come first.
         summed: whether the remaining probabilities sum to 1 again.
     """
@@ -2258,7 +2258,7 @@ class Cutting:
         return self.again(p * (place < settings.top_k + self.more))
 
     def nucleus(self, p: Tensor, settings: SamplingSettings) -> Tensor:
-        """Keep the fewest words whose probabilities sum to p."""
+        """Keep the fewest likeliest words whose probabilities reach the sum p."""
         if settings.top_p >= 1:
             return p
         ranked, words = p.sort(dim=-1, descending=self.falling, stable=True)
@@ -2272,7 +2272,7 @@ class Cutting:
 
 
 def right_left(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return the right distribution, in float64."""
+    """Return the right distribution in float64."""
     return sampling_probabilities(logits.double(), settings)
 
 
@@ -2282,7 +2282,7 @@ def draw_logits(draw, *lead: int) -> Tensor:
 
 
 def draw_settings(draw, logits: Tensor, low: float, **other: Any) -> SamplingSettings:
-    """Choose a p above `low` that is not near any sum of the likeliest words."""
+    """Choose a p above `low` that is not close to any sum of the likeliest words."""
     kept = right_left(logits, SamplingSettings(**other))
     sums = kept.sort(dim=-1, descending=True).values.cumsum(dim=-1)
 
@@ -2326,7 +2326,7 @@ CUTTINGS = {
 def sampling_mistakes(
     logits: Tensor, settings: SamplingSettings
 ) -> dict[str, Callable[[], Tensor]]:
-    """Name the mistake in a truncated distribution."""
+    """Return wrong truncated distributions, by the name of the mistake."""
     right = right_left(logits, settings)
     named: dict[str, Callable[[], Tensor]] = {
         ZEROS: lambda: torch.zeros_like(right),
@@ -2355,7 +2355,7 @@ def sampling_mistakes(
 
 
 def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return a nucleus whose sum runs in the order of the words' ids."""
+    """Return the distribution if the nucleus adds words in the order of their ids."""
     p = right_left(logits, replace(settings, top_p=1.0))
     p = p * (p.cumsum(dim=-1) - p < settings.top_p)
     return p / p.sum(dim=-1, keepdim=True)
@@ -2364,14 +2364,14 @@ def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
 def expect_left(
     student, logits: Tensor, settings: SamplingSettings, what: str, named: bool = True
 ) -> None:
-    """Compare the student's distribution with the right one."""
+    """Compare the student's distribution with the right distribution."""
     got = student.sampling_probabilities(logits, settings_of(student, settings))
     mistakes = sampling_mistakes(logits, settings) if named else {}
     expect_close(got, right_left(logits, settings), what, sole(mistakes))
 
 
 def settings_of(student, settings: SamplingSettings) -> Any:
-    """Make the settings on the student's side."""
+    """Make the settings in the student's process."""
     return student.load(SAMPLING)(settings.temperature, settings.top_k, settings.top_p)
 
 
@@ -2477,7 +2477,7 @@ def test_sampling_at_the_ends(student, draw):
 
 
 def expect_no_cut(student, draw) -> None:
-    """Fail if p = 1 removes words too rare to change a sum that is almost 1."""
+    """Fail if p = 1 removes words that are too rare to change a sum close to 1."""
     logits = draw_logits(draw, N_ROWS)
     far = torch.cat([logits, logits - 40], dim=-1)
     got = student.sampling_probabilities(far, settings_of(student, SamplingSettings()))

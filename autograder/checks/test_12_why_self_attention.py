@@ -29,8 +29,8 @@ from autograder.phrases import Phrase
 from transformer.experiments import complexity as reference
 
 PRIMES = (5, 7, 11, 13, 17, 19, 23)
-# Half the length at which a kind's cost is counted. No other kind has this cost, so
-# stored values do not help.
+# Half the length at which each kind's cost is counted. No other kind has a cost at this
+# length, so a stored value does not help.
 HALVES = {
     "self_attention": (29, 31),
     "restricted_attention": (37, 41),
@@ -49,7 +49,7 @@ Links = set[tuple[int, int]]
 
 
 def distinct(draw, count: int, items=PRIMES) -> list[int]:
-    """Draw distinct sizes, none of which divides another."""
+    """Draw different sizes, none of which divides another."""
     left, chosen = list(items), []
     for _ in range(count):
         chosen.append(draw.choice(left))
@@ -61,7 +61,7 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 
 
 def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name the mistake in the multiply-adds of an attention."""
+    """Return wrong multiply-adds of both attentions, by the name of the mistake."""
     attention = {
         "half of the count: the weighted sum of the values costs as much "
         "as the scores": (n * n * d),
@@ -88,7 +88,7 @@ def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Name the mistake in the multiply-adds of a recurrent layer or a convolution."""
+    """Return wrong multiply-adds of recurrent layers and convolutions, by name."""
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
@@ -123,7 +123,7 @@ def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
-    """Name the mistake in the multiply-adds of a layer."""
+    """Return wrong multiply-adds of a layer, by the name of the mistake."""
     named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
@@ -149,7 +149,7 @@ def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
 
 
 def telling(named: dict[str, Any], right: Any) -> dict[str, Any]:
-    """Keep the mistakes whose value differs from all other values and the right one."""
+    """Return the mistakes whose value differs from all others and the right value."""
     values = [*named.values(), right]
     return {phrase: value for phrase, value in named.items() if values.count(value) < 2}
 
@@ -161,17 +161,17 @@ def _existing(n: int, d: int, r: int) -> int:
 
 
 def expect_costs(student, draw, *kinds: str) -> None:
-    """Compare the student's counts for two layers with the right ones."""
+    """Compare the student's counts for layers of these kinds with the right ones."""
     halves = {kind: distinct(draw, 2, HALVES[kind]) for kind in kinds}
     sizes = distinct(draw, 2 * len(kinds))
     for kind in kinds:
         d, w = sizes.pop(), sizes.pop()
-        n = 2 * halves[kind].pop()  # longer than any neighbourhood
+        n = 2 * halves[kind].pop()  # the sentence is longer than any neighbourhood
         expect_cost(student, kind, n, d, w)
 
 
 def expect_cost(student, kind: str, n: int, d: int, w: int) -> None:
-    """Compare one count with the right one."""
+    """Compare one count with the right count."""
     got, want = (place.layer_cost(kind, n, d, w) for place in (student, reference))
     named: dict[str, Any] = cost_mistakes(kind, n, d, w)
     named[FIXED] = lambda: as_number(student.layer_cost(kind, n + 1, d + 1, w + 2))
@@ -185,7 +185,7 @@ def as_number(got: Any) -> Any:
 
 
 def expect_whole(got: Any, want: Any, what: str, mistakes: dict[str, Any]) -> None:
-    """Compare numbers or lists of numbers exactly. A tensor may contain the number."""
+    """Compare numbers or lists of numbers exactly; a tensor may contain the number."""
     got = as_number(got)
     if not isinstance(got, (int, float, list)) or isinstance(got, bool):
         fail(
@@ -272,13 +272,13 @@ def expect_counts_anew(
     calls: Sequence[tuple],
     what: str,
 ) -> None:
-    """Fail unless each call uses only its own arguments and leaves no traces.
+    """Fail unless each call depends only on its own arguments and leaves no traces.
 
     Args:
         student: the fixture.
         function: the student's function.
-        right: the trusted function.
-        calls: the arguments. Each call differs from the one before in one argument.
+        right: the reference solution.
+        calls: the arguments. Each call differs from the previous call in one argument.
         what: the name of the count.
     """
     results = student.calls_in_turn(function, *calls)
@@ -304,7 +304,7 @@ def there_and_back(steps: Sequence[tuple]) -> list[tuple]:
 
 @check("layer-cost", share=1, title="Each call has its own result")
 def test_cost_of_each_call(student, draw):
-    n, other_n = distinct(draw, 2, (29, 31, 37, 41))  # sizes that no other check uses
+    n, other_n = distinct(draw, 2, (29, 31, 37, 41))  # used by no other check
     d, other_d = distinct(draw, 2, (43, 47, 53, 59))
     steps = [(n, d, 25), (n, d, 27), (n, other_d, 27), (other_n, other_d, 27)]
     calls = there_and_back(steps)
@@ -316,18 +316,18 @@ def test_cost_of_each_call(student, draw):
 
 
 def layers_of_dilated(n: int, k: int) -> int:
-    """Count the layers that n positions need."""
+    """Return the number of layers that connect n positions."""
     layers = 1
     while k**layers < n:
         layers += 1
     return layers
 
 
-Steps = dict[str, Callable[[int], float]]  # as functions of the length
+Steps = dict[str, Callable[[int], float]]  # functions of the length
 
 
 def path_mistakes(kind: str, w: int) -> Steps:
-    """Name the mistake in a number of steps."""
+    """Return wrong numbers of steps, by the name of the mistake."""
     named = {
         "self_attention": {
             "the distance between the two positions": lambda n: n - 1,
@@ -357,7 +357,7 @@ def path_mistakes(kind: str, w: int) -> Steps:
 
 
 def restricted_paths(w: int) -> Steps:
-    """Name the mistake in the steps of restricted attention."""
+    """Return wrong steps of restricted attention, by the name of the mistake."""
     side = (w - 1) // 2
     return {
         "n / r, rounded up: a step reaches (r - 1) / 2 positions on one side": (
@@ -380,7 +380,7 @@ def restricted_paths(w: int) -> Steps:
 
 
 def convolution_paths(w: int) -> Steps:
-    """Name the mistake in the steps of convolutions, dense or separable."""
+    """Return wrong steps of convolutions, dense or separable, by name."""
     side = (w - 1) // 2
     return {
         "n / k, rounded up: a step reaches back k - 1 positions": (
@@ -405,7 +405,7 @@ def convolution_paths(w: int) -> Steps:
 
 
 def dilated_paths(w: int) -> Steps:
-    """Name the mistake in the layers of dilated convolutions."""
+    """Return wrong numbers of layers of dilated convolutions, by name."""
     return {
         "the number of layers of a convolution that is not dilated": (
             lambda n: math.ceil((n - 1) / (w - 1))
@@ -440,7 +440,7 @@ def _doubled(n: int, k: int) -> int:
 
 
 def wrong_paths(kind: str, lengths: list[int], width: int) -> dict[str, list[float]]:
-    """Compute each mistake's results for these lengths, unless they are undefined."""
+    """Return each mistake's results for these lengths, if they are defined."""
     want = [reference.path_length(kind, n, width) for n in lengths]
     found = {}
     for phrase, function in path_mistakes(kind, width).items():
@@ -456,9 +456,9 @@ def expect_paths(
     width: int,
     named: dict[str, list[float]] | None = None,
 ) -> None:
-    """Compare the student's steps at several lengths with the right ones.
+    """Compare the student's steps at several lengths with the right steps.
 
-    The mistakes in `named` are looked up before those of `wrong_paths`.
+    The mistakes in `named` have priority over those of `wrong_paths`.
     """
     got = [as_number(student.path_length(kind, n, width)) for n in lengths]
     want = [reference.path_length(kind, n, width) for n in lengths]
@@ -471,12 +471,12 @@ def expect_paths(
 
 
 def telling_lengths(draw, width: int, step: int, below: int = 9) -> list[int]:
-    """Draw lengths that end exactly at a step, just before it, or just after it.
+    """Draw lengths that end at a step, one before it, or one after it.
 
     The shorter lengths need fewer steps than `below`.
     """
     whole = draw.integer(4, below) * step + 1
-    long = width * draw.integer(30, 40)  # here, steps of a wrong length differ
+    long = width * draw.integer(30, 40)  # so long that wrong steps give other results
     return [whole - 1, whole, whole + 1, width * draw.integer(4, below) + 1, 2, long]
 
 
@@ -493,7 +493,7 @@ def test_path_of_self_attention(student, draw):
 )
 def test_path_of_recurrent(student, draw):
     lengths = [2, draw.integer(5, 20), draw.integer(30, 50)]
-    expect_paths(student, "recurrent", lengths, 6)  # used by no other kind
+    expect_paths(student, "recurrent", lengths, 6)  # no other kind uses this width
 
 
 @check(
@@ -502,7 +502,7 @@ def test_path_of_recurrent(student, draw):
     title="Restricted attention: (r - 1) / 2 positions on each side",
 )
 def test_path_of_restricted_attention(student, draw):
-    width = draw.choice([9, 11, 19])  # used by no other kind
+    width = draw.choice([9, 11, 19])  # no other kind uses it
     lengths = telling_lengths(draw, width, (width - 1) // 2)
     expect_paths(student, "restricted_attention", lengths, width)
 
@@ -527,7 +527,7 @@ def test_path_of_convolutions(student, draw):
 
 @check("path-length", share=2, title="Dilated convolutions: the reach grows as k^l")
 def test_path_of_dilated_convolution(student, draw):
-    width = draw.choice([4, 7])  # powers with exact logarithms
+    width = draw.choice([4, 7])  # the logarithms of its powers are exact
     power = width ** draw.integer(2, 4)
     lengths = [power - 1, power, power + 1, 2 * power, 2, width, width + 1]
     expect_paths(student, "dilated_convolution", lengths, width)
@@ -571,8 +571,8 @@ def test_path_of_smallest_widths(student, draw):
 
 @check("path-length", share=1, title="Each call has its own result")
 def test_path_of_each_call(student):
-    # No other check uses these lengths, and a last step ends exactly at the last
-    # position. The longest is short enough for recursive code.
+    # No other check uses these lengths, and a step ends exactly at the last position.
+    # The longest length is short enough for recursive code.
     calls = there_and_back([(241, 13), (241, 17), (337, 17)])
     function, right = student.path_length, reference.path_length
     expect_counts_anew(student, function, right, calls, "the path length")
@@ -582,7 +582,7 @@ def test_path_of_each_call(student):
 
 
 def band_mistakes(n: int, r: int) -> Mistakes:
-    """Name the mistake in the band."""
+    """Return wrong masks, by the name of the mistake."""
     band = reference.restricted_mask(n, r)
     named = {**width_mistakes(n, r), **side_mistakes(n, r), **shape_mistakes(n, r)}
     return {
@@ -593,13 +593,13 @@ def band_mistakes(n: int, r: int) -> Mistakes:
 
 
 def offsets(n: int) -> torch.Tensor:
-    """Return the key's position minus the query's position, (1, 1, n, n)."""
+    """Return each key's position minus the query's position, (1, 1, n, n)."""
     place = torch.arange(n)
     return (place[None, :] - place[:, None])[None, None]
 
 
 def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name bands of a wrong width, and their opposites."""
+    """Return bands of a wrong width, and their opposites, by name."""
     away, side = offsets(n).abs(), (r - 1) // 2
     return {
         "a band of r positions on each side: r counts both sides and the token": (
@@ -619,7 +619,7 @@ def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name bands that are not symmetric or lack the diagonal."""
+    """Return bands that are not symmetric or lack the diagonal, by name."""
     offset, side = offsets(n), (r - 1) // 2
     band = offset.abs() <= side
     return {
@@ -640,7 +640,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Name masks that are not a band because of their ends or their shape."""
+    """Return masks that have wrong ends or a wrong shape, by name."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -662,7 +662,7 @@ def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def expect_band(student, n: int, r: int) -> None:
-    """Compare the student's mask with the right one, for a t much larger than r."""
+    """Compare the student's mask with the right mask, for a t much larger than r."""
     got = student.restricted_mask(n, r)
     if not isinstance(got, torch.Tensor):
         fail(
@@ -694,10 +694,10 @@ def test_restricted_values(student, draw):
     title="The same length with a different r, and a long sentence",
 )
 def test_restricted_each_call(student):
-    n = 37  # used by no other check
+    n = 37  # no other check uses this length
     calls = [(n, 9), (n + 2, 9), (n + 2, 11), (n + 2, 15)]
     results = student.calls_in_turn(student.restricted_mask, *calls)
-    (first, _), (second, _), *_ = results  # with other lengths
+    (first, _), (second, _), *_ = results  # with different lengths
     earlier: dict[str, torch.Tensor] = {}
     if isinstance(first, torch.Tensor) and first.equal(second):
         earlier = {FIXED: first}
@@ -720,14 +720,14 @@ def test_restricted_extremes(student, draw):
             "code that works only for 1 < r < t", partial(expect_band, student, 26, 5)
         ):
             got = student.restricted_mask(length, r)
-            want = reference.restricted_mask(length, r)  # too small to tell mistakes
+            want = reference.restricted_mask(length, r)  # too small to show mistakes
             expect_mask(
                 got, want, Phrase("The mask for t = {length}, r = {r}", length, r), {}
             )
 
 
 def expect_worked_out(mask: torch.Tensor) -> None:
-    """Fail if a mask has one value everywhere. Other checks compare the entries."""
+    """Fail if a mask has one value everywhere; other checks compare the entries."""
     if bool(mask.all()) or not bool(mask.any()):
         fail(
             "The restricted mask has the same value everywhere.",
@@ -756,7 +756,7 @@ def test_restricted_device(student):
         student, lambda: student.restricted_mask(5, 3, device=cpu), "The mask"
     )
     elsewhere = None
-    with suppress(StudentError):  # this device stores no values
+    with suppress(StudentError):  # the meta device has no values
         function = student.restricted_mask
         elsewhere = expect_no_traces(student, function, 5, 3, "meta", still=True)
     if isinstance(elsewhere, torch.Tensor):
@@ -767,7 +767,7 @@ def test_restricted_device(student):
 
 
 def draw_links(draw, count: int, low: int = 0) -> Links:
-    """Draw distinct links of a sentence. No index is below `low`."""
+    """Draw different links of a sentence; their numbers are at least `low`."""
     order = draw.uniform(30).argsort()[:count] + low
     return {(int(number) // 8, int(number) % 8) for number in order}
 
@@ -777,7 +777,7 @@ Rates = dict[str, Callable[[], float]]
 
 
 def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name the mistake in the alignment error rate."""
+    """Return wrong alignment error rates, by the name of the mistake."""
     right = reference.alignment_error_rate(a, s, p)
     both = len(a & s) + len(a & p)
 
@@ -815,7 +815,7 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name rates with wrong links in the numerator."""
+    """Return rates with wrong links in the numerator, by name."""
     return {
         "the rate without the possible links: 2 |A ∩ S| in the numerator": lambda: (
             1 - 2 * len(a & s) / (len(a) + len(s))
@@ -836,7 +836,7 @@ def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Name rates with wrong links in the denominator."""
+    """Return rates with wrong links in the denominator, by name."""
     both = len(a & s) + len(a & p)
     return {
         "the rate divided by the number of links in A or in S": lambda: (
@@ -857,7 +857,7 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def rounded(right: float) -> dict[str, float]:
-    """Name rates that are right but rounded."""
+    """Return rates that are right except for rounding, by name."""
     return {
         "the rate rounded to three digits": round(right, 3),
         "the rate rounded to four digits": round(right, 4),
@@ -866,10 +866,10 @@ def rounded(right: float) -> dict[str, float]:
 
 
 def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
-    """Draw `count` sure links and `found` predicted ones.
+    """Draw `count` sure links and `found` predicted links.
 
     Their total is a different prime number in each call, so no two calls have the same
-    rate. The callers' fixed draws give each mistake a different rate.
+    rate. In the fixed draws of the callers, each mistake gives a different rate.
     """
     sure = draw_links(draw, count)
     possible = sure | draw_links(draw, draw.integer(8, 12))
@@ -877,7 +877,7 @@ def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
 
 
 def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
-    """Compare the student's rate with the right one."""
+    """Compare the student's rate with the right rate."""
     got = student.alignment_error_rate(*sets)
     fixed: dict[str, Any] = {FIXED: partial(rate_of_others, student, *sets)}
     compare_rate(got, sets, what, fixed)
@@ -886,7 +886,7 @@ def expect_rate(student, sets: tuple[Links, Links, Links], what: str) -> None:
 def compare_rate(
     got: Any, sets: tuple[Links, Links, Links], what: str, named: dict[str, Any]
 ) -> None:
-    """Compare a rate with the right one. The mistakes in `named` come first."""
+    """Compare a rate with the right rate; the mistakes in `named` have priority."""
     want = reference.alignment_error_rate(*sets)
     if not isinstance(got, (int, float, torch.Tensor)):
         fail(
@@ -905,7 +905,7 @@ def compare_rate(
 
 
 def rate_of_others(student, predicted: Links, sure: Links, possible: Links) -> Any:
-    """Return the student's rate for right links if it equals that for wrong links."""
+    """Return the student's rate for right links if wrong links have the same rate."""
     others = {(i + 100, j) for i, j in predicted}
     none = student.alignment_error_rate(others, sure, possible)
     every = student.alignment_error_rate(sure, sure, possible)
@@ -964,7 +964,7 @@ def test_rate_of_nothing(student, draw):
 
 
 def blame_division(links: str) -> AbstractContextManager[None]:
-    """Report a division by 0 in code that uses the number of only one kind of links."""
+    """Report a division by 0 if the code divides by the number of one kind of links."""
     mistake = Phrase("code that divides by the number of {links} links", links)
     return blame_error("ZeroDivisionError", mistake)
 
@@ -993,17 +993,17 @@ def test_rate_leaves_its_input(student, draw):
 
 
 def some_of(draw, links: Links, count: int) -> Links:
-    """Draw some of these links."""
+    """Draw `count` of these links."""
     order, listed = draw.uniform(len(links)).argsort(), sorted(links)
     return {listed[int(number)] for number in order[:count]}
 
 
 def links_in_turn(draw) -> list[tuple[Links, Links, Links]]:
-    """Draw links for several calls. Each call differs from the one before in one set.
+    """Draw links for several calls, each of which differs in one set.
 
-    All sets have the same size, so sizes do not tell the calls apart, and no other
-    check uses them. In the fixed draw, no known mistake turns the new sets into the
-    earlier rate.
+    All sets have the same size, so the calls do not differ in sizes, and no other check
+    uses these sets. In the fixed draw, no known mistake computes the earlier rate from
+    the new sets.
     """
     draw = draw.fixed(77)
     all_links = draw_links(draw, 30)

@@ -1,6 +1,6 @@
 """Hidden checks of unit 13: losses, perplexity, BLEU, its interval, copies, merges.
 
-The checks train no model: the Transformer is small and has random weights, and the
+The checks train no model. The Transformer is small and has random weights, and the
 translations consist of a few words.
 """
 
@@ -55,7 +55,7 @@ SIZES |= {
 CONFIG = "transformer.config.TransformerConfig"
 MODEL = "transformer.model.Transformer"
 BATCH = "transformer.data.batches.Batch"
-# The lengths of targets with <sos> and <eos>. The positions are shuffled.
+# Lengths of the targets, with <sos> and <eos>; their positions are shuffled.
 LENGTHS = ((6, 4, 3), (5, 7), (7, 3))
 PLACES = ((4, 0, 5), (6, 2), (1, 3))
 N = 7
@@ -67,7 +67,7 @@ Named = dict[str, Callable[[], Any]]
 
 @dataclass(frozen=True)
 class Case:
-    """The student's model and batches, and the trusted model and batches."""
+    """The student's model and batches, and the reference model and batches."""
 
     model: Any
     batches: list[Any]
@@ -77,12 +77,12 @@ class Case:
 
 
 def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) -> Batch:
-    """Draw sentences whose targets have these lengths, and pad them."""
+    """Draw padded sentences whose targets have these lengths."""
     b = len(lengths)
     src = draw.ids(b, 5, low=5, high=13)
-    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # with a column of only padding
+    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # plus a column of padding
     tgt[:, 0] = SOS
-    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words: neither is the padding
+    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words: neither is padding
     for row, length in enumerate(lengths):
         src[row, 5 - row % 4 :] = pad
         tgt[row, length - 1] = EOS
@@ -93,7 +93,7 @@ def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) ->
 def losses_case(
     student, draw, pad=PAD, lengths=LENGTHS, places=PLACES, dropout=0.0, sure=1.0
 ) -> Case:
-    """Build batches, and the student's model and ours with the same weights.
+    """Build batches, and the student's model and the reference with equal weights.
 
     Args:
         student: the fixture.
@@ -132,7 +132,7 @@ def losses_with(
     in_order: bool = True,
     smoothing: float = 0.0,
 ) -> Tensor:
-    """Compute the losses: correctly, or with one part replaced."""
+    """Compute the losses, correctly or with one part replaced."""
     places: list[int] = []
     losses: list[Tensor] = []
     for batch in case.given:
@@ -153,7 +153,7 @@ def losses_with(
 def counts_with(
     case: Case, extra: int = 0, padding: bool = False, in_order: bool = True
 ) -> Tensor:
-    """Count the target tokens: correctly, or with a mistake."""
+    """Count the target tokens, correctly or with a mistake."""
     places: list[int] = []
     counts: list[Tensor] = []
     for batch in case.given:
@@ -165,17 +165,17 @@ def counts_with(
 
 
 def mean_of(each: Tensor, kept: Tensor) -> Tensor:
-    """Average the losses of each sentence over its tokens."""
+    """Return the mean loss of each sentence's tokens."""
     return each.sum(1) / kept.sum(1)
 
 
 def whole(each: Tensor, kept: Tensor) -> Tensor:
-    """Average the losses of a batch over its tokens, and repeat the mean."""
+    """Return the mean loss of a batch's tokens, once for each sentence."""
     return (each.sum() / kept.sum()).expand(len(each))
 
 
 def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> Named:
-    """Name losses or counts that are not in the order of the corpus."""
+    """Return losses or counts that are not in the order of the corpus, by name."""
     places = [place for batch in case.given for place in batch.indices]
     return {
         Phrase(
@@ -188,7 +188,7 @@ def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> N
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Name the mistake in the loss of a sentence."""
+    """Return wrong losses of sentences, by the name of the mistake."""
 
     def with_(**changes: Any) -> Callable[[], Tensor]:
         return lambda: losses_with(case, **changes)
@@ -228,7 +228,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def count_mistakes(case: Case) -> Named:
-    """Name the mistake in a count of tokens."""
+    """Return wrong counts of tokens, by the name of the mistake."""
     return {
         **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
         "counts that include padding": lambda: counts_with(case, padding=True),
@@ -248,7 +248,7 @@ def _counts_of_1(case: Case) -> Tensor:
 
 
 def run_losses(student, case: Case) -> tuple[Any, Any]:
-    """Call the student's function and fail unless it returns a pair."""
+    """Call the student's function, and fail unless it returns a pair."""
     got = student.sentence_losses(case.model, case.batches, case.pad)
     losses, counts = expect_parts(got, 2, "two things, the losses and the counts")
     return losses, counts
@@ -307,7 +307,7 @@ def test_losses_without_gradients(student, draw):
     kept: list[Tensor] = []
     projection = case.model.attribute("projection")
     projection.register_forward_hook(Callback(lambda *_: asked.append(True)))
-    # PyTorch calls both functions only for tensors that a backward pass needs.
+    # PyTorch calls both functions only for tensors that a backward pass would need.
     watch = student.load("torch.autograd.graph.saved_tensors_hooks")
     stack = student.load("contextlib.ExitStack")()
     stack.enter_context(watch(Callback(kept.append), Callback(kept.append)))
@@ -365,7 +365,7 @@ def test_losses_with_another_padding(student, draw):
 
 
 def expect_many_sentences(student, draw) -> None:
-    """Fail if the code cannot handle more sentences than int8 or a small table."""
+    """Fail if the code cannot handle more sentences than int8 or a small table can."""
     n, size = 130, 13
     places = [tuple(range(start, n, n // size)) for start in range(n // size)]
     lengths = [tuple(3 + place % 2 for place in batch) for batch in places]
@@ -383,7 +383,7 @@ def expect_many_sentences(student, draw) -> None:
 
 @check("sentence-losses", share=1, title="A model that is confident but wrong")
 def test_losses_of_the_sure(student, draw):
-    # A confident model may predict correctly by chance. This draw reveals each known
+    # A confident model may be right by chance, but this draw reveals each known
     # mistake.
     case = losses_case(student, draw.fixed(2), sure=60.0)
     words = "a logarithm of probabilities that are rounded to 0 or have a number added"
@@ -409,7 +409,7 @@ def test_losses_of_a_generator(student, draw):
 def test_losses_leave_no_traces(student, draw):
     case = losses_case(student, draw)
     given = (case.model, case.batches, case.pad)
-    student.load("torch.set_grad_enabled")(True)  # whatever state earlier calls left
+    student.load("torch.set_grad_enabled")(True)  # undo changes of earlier calls
     look = student.load("builtins.eval")(VERSIONS)
     before = look(case.batches)
     expect_no_traces(student, student.sentence_losses, *given, still=True)
@@ -440,7 +440,7 @@ def test_losses_leave_no_traces(student, draw):
 )
 def test_losses_of_each_call(student, draw):
     lengths, places = ((4, 3), (6, 5, 3), (8, 4)), ((2, 0), (1, 5, 3), (6, 4))
-    others = ((3, 4), (6, 4, 2), (5, 8))  # the same lengths after padding
+    others = ((3, 4), (6, 4, 2), (5, 8))  # the padded lengths are the same
     case = losses_case(student, draw, lengths=lengths, places=places)
     other = losses_case(student, draw, lengths=others, places=places)
     results = [run_losses(student, case)]
@@ -481,7 +481,7 @@ def expect_tensors_apart(results: Sequence[tuple[Any, Any]]) -> None:
 
 
 def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
-    """Replace the weights, sources, targets and positions one after the other."""
+    """Replace first the weights, then the sources, the targets and the positions."""
     make = student.load(BATCH)
     n = sum(len(batch.indices) for batch in case.given)
     cases = []
@@ -501,7 +501,7 @@ def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
 
 
 def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
-    """Name the mistake in a perplexity."""
+    """Return wrong perplexities, by the name of the mistake."""
     mean = (losses / counts).mean().item()
     right = losses.sum().item() / counts.sum().item()
     return {
@@ -539,14 +539,14 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
 
 
 def perplexity_of(losses: Tensor, counts: Tensor) -> float:
-    """Compute the perplexity of a corpus."""
+    """Compute the right perplexity of a corpus."""
     return math.exp(losses.double().sum().item() / counts.sum().item())
 
 
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
-    """Draw losses of long, easy sentences and short, hard sentences.
+    """Draw losses of long, easy sentences and of short, hard sentences.
 
-    In the fixed draws, the perplexity changes if it is rounded or has low precision.
+    In the fixed draws, rounding and low precision change the perplexity.
     """
     counts = torch.arange(n) * 3 + 2
     counts = counts[torch.argsort(draw.uniform(n))]
@@ -619,7 +619,7 @@ def test_perplexity_of_the_sure(student, draw):
 
 @check("corpus-perplexity", share=1, title="Each call has its own result")
 def test_perplexity_of_each_call(student, draw):
-    losses, counts = draw_losses(draw.fixed(5), 9)  # a number that no other check uses
+    losses, counts = draw_losses(draw.fixed(5), 9)  # used by no other check
     others, _ = draw_losses(draw.fixed(6), 9)
     calls = [(losses, counts), (others, counts), (others, counts + 2)]
     function = student.corpus_perplexity
@@ -640,7 +640,7 @@ LIMITS = (4, 6, 9)
 
 @functools.lru_cache(4096)
 def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
-    """Return the counts for BLEU, (10,): matches, all n-grams and both lengths."""
+    """Return a pair's counts for BLEU (10,): matches, n-grams and both lengths."""
     pair = [hypothesis], [reference]
     by_n = [ngram_precision(*pair, n + 1) for n in range(4)]
     confirmed, found = zip(*by_n, strict=True)
@@ -648,7 +648,7 @@ def counted(hypothesis: tuple[str, ...], reference: tuple[str, ...]) -> Tensor:
 
 
 def bleu_of(hypotheses: Sequence[Sequence[str]], references: Sentences) -> float:
-    """Score as `corpus_bleu` does, but count the n-grams of equal pairs only once."""
+    """Compute the same score as `corpus_bleu`; the counts of equal pairs are reused."""
     pairs = zip(map(tuple, hypotheses), map(tuple, references), strict=True)
     sums = torch.stack([counted(*pair) for pair in pairs]).sum(0).double()
     confirmed, found, (written, wanted) = sums[:4], sums[4:8], sums[8:]
@@ -674,30 +674,30 @@ class Corpus:
         )
 
     def bleu(self, places: Sequence[int]) -> float:
-        """Score the sentences at these positions."""
+        """Return the BLEU of the sentences at these positions."""
         return bleu_of(*self.part(places))
 
     def bleu_swapped(self, places: Sequence[int]) -> float:
-        """Score the references against the hypotheses."""
+        """Return the BLEU of the references, with the hypotheses as references."""
         hypotheses, references = self.part(places)
         return bleu_of(references, hypotheses)
 
     def bleu_by_words(self, places: Sequence[int]) -> float:
-        """Score these sentences, but look up references by the translation's words."""
+        """Return the BLEU if references are looked up by the translation's words."""
         written, _ = self.part(places)
         _, references = self.part([self.hypotheses.index(words) for words in written])
         return bleu_of(written, references)
 
 
 def words_of(draw, count: int) -> list[str]:
-    """Draw a sentence."""
+    """Draw a random sentence."""
     return [draw.choice(WORDS) for _ in range(count)]
 
 
 def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
     """Draw sentences whose sources have these lengths.
 
-    Equal lengths give equal sources.
+    Sources of equal length are equal.
     """
     of_length = {length: words_of(draw, length) for length in lengths}
     sources = [of_length[length] for length in lengths]  # some sources occur twice
@@ -705,7 +705,7 @@ def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
     hypotheses = []
     for reference_ in references:
         # At least four words in a row are right, so BLEU is above 0. Each translation
-        # is shorter than its reference, so swapping the two sides changes the score.
+        # is shorter than its reference, so swapping the two changes the score.
         written = [draw.choice(WORDS), *reference_[1:]]
         hypotheses.append(written[: len(written) - draw.integer(1, 2)])
     return Corpus(sources, hypotheses, references)
@@ -734,7 +734,7 @@ MANY_LIMITS: Sequence[tuple[int, ...]] = (
     tuple(range(2, 16)),
     (),
 )
-SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # both on and between limits
+SOURCE_LENGTHS = (4, 9, 6, 12, 3, 5, 10, 8, 6, 4, 15, 7)  # equal to and between limits
 
 
 def places_with(
@@ -743,7 +743,7 @@ def places_with(
     measured: str = "sources",
     below: Callable[[int, int], bool] = lambda length, limit: length <= limit,
 ) -> list[list[int]]:
-    """Group the positions of sentences by the length of one of the three texts."""
+    """Group the positions of sentences by the length of the source or another text."""
     lengths = [len(words) for words in getattr(corpus, measured)]
     groups: list[list[int]] = [[] for _ in range(len(limits) + 1)]
     for place, length in enumerate(lengths):
@@ -753,19 +753,19 @@ def places_with(
 
 
 def first_of_equals(corpus: Corpus, groups: list[list[int]]) -> list[list[int]]:
-    """Look up each sentence by its source, so that equal sources get one position."""
+    """Replace each position by the first position that has the same source."""
     sources = corpus.sources
     return [[sources.index(sources[place]) for place in group] for group in groups]
 
 
 def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Table:
-    """Score each group."""
+    """Return a table with the size and the score of each group."""
     score = score or corpus.bleu
     return [(len(places), score(places) if places else None) for places in groups]
 
 
 def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
-    """Name the mistake in BLEU by length."""
+    """Return wrong tables, by the name of the mistake."""
     groups = places_with(corpus, limits)
     return {
         **group_mistakes(corpus, limits),
@@ -775,7 +775,7 @@ def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
 
 
 def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
-    """Name tables with sentences in wrong groups."""
+    """Return tables with sentences in wrong groups, by name."""
 
     def cumulative() -> Table:
         lengths = [len(words) for words in corpus.sources]
@@ -806,7 +806,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name tables whose groups have wrong scores."""
+    """Return tables with wrong scores, by name."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -838,7 +838,7 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
 
 
 def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Name the mistake in the construction of the rows."""
+    """Return tables with wrongly constructed rows, by name."""
     right = table_of(corpus, groups)
 
     def by_count_of_words() -> Table:
@@ -884,7 +884,7 @@ def rounded(table: Table, digits: int) -> Table:
 
 
 def plain(table: Any) -> Any:
-    """Round the scores and turn pairs into tuples, so that tables can be compared."""
+    """Round the scores and convert pairs to tuples, so that tables can be compared."""
     if not isinstance(table, (list, tuple)):
         return table
 
@@ -905,7 +905,7 @@ def plain(table: Any) -> Any:
 
 
 def carried(mistakes: Named, step: Callable[[Any], Any]) -> Named:
-    """Apply a function to the wrong values, and keep the names of the mistakes."""
+    """Apply `step` to the wrong values, and keep the names of the mistakes."""
 
     def after(make: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: step(make())
@@ -919,9 +919,9 @@ def expect_table(
     limits: Sequence[int] = LIMITS,
     earlier: Named | None = None,
 ) -> None:
-    """Compare a table with the right one.
+    """Compare a table with the right table.
 
-    The mistakes in `earlier` are looked up first.
+    The mistakes in `earlier` have priority.
     """
     want = table_of(corpus, places_with(corpus, limits))
     named = carried({**(earlier or {}), **table_mistakes(corpus, limits)}, plain)
@@ -931,7 +931,7 @@ def expect_table(
 
 
 def by_length(student, corpus: Corpus, limits: Sequence[int] = LIMITS) -> Any:
-    """Call the student's function."""
+    """Call the student's function on a corpus."""
     return student.bleu_by_length(
         corpus.sources, corpus.hypotheses, corpus.references, tuple(limits)
     )
@@ -979,8 +979,8 @@ def test_table_with_an_empty_group(student, draw):
 @check("bleu-by-length", share=1, title="0 for a group without a correct word")
 def test_table_with_a_zero(student, draw):
     corpus = draw_corpus(draw.fixed(0), (3, 8, 5, 12, 14))
-    corpus.hypotheses[0][:] = ["nonsense"] * 5  # the only sentence in its group
-    corpus.hypotheses[3][:] = ["nonsense"] * 5  # one of two sentences in its group
+    corpus.hypotheses[0][:] = ["nonsense"] * 5  # the only sentence of its group
+    corpus.hypotheses[3][:] = ["nonsense"] * 5  # one of two sentences of its group
     expect_table(by_length(student, corpus), corpus)
 
 
@@ -1005,14 +1005,14 @@ def test_table_of_other_limits(student, draw):
 
 
 def cut(sentences: Sentences) -> Sentences:
-    """Leave out the last word of each sentence."""
+    """Return the sentences without their last words."""
     return [words[:-1] for words in sentences]
 
 
 def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
-    """Draw corpora and limits. Each differs from the previous one in a single part.
+    """Draw corpora and limits for several calls, each with one new part.
 
-    In the fixed draw, each table differs from the previous one.
+    In the fixed draw, each table differs from the previous table.
     """
     corpus = draw_corpus(draw.fixed(0), (*SOURCE_LENGTHS, 5))
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
@@ -1041,10 +1041,10 @@ def test_table_of_each_call(student, draw):
 
 # --- bootstrap_interval -----------------------------------------------------------
 
-R, SENTENCES = 71, 8  # 71 reveals each way to round an index
-OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # scores out of 100 in an interval
+R, SENTENCES = 71, 8  # R = 71 reveals each way to round an index
+OTHER_SIZES = (50, 68, 90, 94, 96, 99)  # percentages of the scores in an interval
 END_DIGITS = {"one digit": 1, "two digits": 2, "three digits": 3}
-EXACT = 2e-6  # tolerance of the ends: reveals rounding to three digits
+EXACT = 2e-6  # tolerance that reveals rounding to three digits
 OTHER_METHODS: Sequence[Any] = ("weibull", "hazen", "median_unbiased", "midpoint")
 
 
@@ -1054,14 +1054,14 @@ def interval_with(
     ends: Sequence[float] = (0.025, 0.975),
     score: Callable[[list[int]], float] | None = None,
 ) -> Tensor:
-    """Compute the interval: correctly, or with one part replaced."""
+    """Compute the interval, correctly or with one part replaced."""
     return quantiles(scores_of(corpus, draws, score), ends)
 
 
 def scores_of(
     corpus: Corpus, draws: Tensor, score: Callable[[list[int]], float] | None = None
 ) -> Tensor:
-    """Score the resampled test sets with `score`, or with BLEU by default."""
+    """Return the scores of the resampled test sets, by default their BLEU."""
     score = score or corpus.bleu
     return torch.tensor([score(row) for row in draws.tolist()], dtype=torch.float64)
 
@@ -1072,7 +1072,7 @@ def quantiles(scores: Tensor, ends: Sequence[float]) -> Tensor:
 
 
 def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Name the mistake in an interval."""
+    """Return wrong intervals, by the name of the mistake."""
     everything = list(range(len(corpus.references)))
 
     def of(**changes: Any) -> Callable[[], Tensor]:
@@ -1115,7 +1115,7 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
-    """Name intervals whose ends are right but rounded."""
+    """Return intervals that are right except for rounding, by name."""
     right = interval_with(corpus, draws)
     return {
         Phrase("ends rounded to {words}", words): right.round(decimals=digits)
@@ -1124,7 +1124,7 @@ def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
 
 
 def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Name intervals that ignore some of the draws."""
+    """Return intervals that ignore some of the draws, by name."""
 
     def of(rows: Sequence[tuple[int, ...]]) -> Tensor:
         return interval_with(corpus, torch.tensor(sorted(rows)))
@@ -1148,7 +1148,7 @@ def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
-    """Name wrong ends that are computed from the right scores.
+    """Return intervals that are computed wrongly from right scores, by name.
 
     Args:
         scores: the scores of the resampled test sets, (r,).
@@ -1190,7 +1190,7 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
 
 
 def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
-    """Name wrong percentiles, and right percentiles with another interpolation."""
+    """Return wrong percentiles, and percentiles with a wrong interpolation, by name."""
     holding = {
         n: quantiles(scores, (0.5 - n / 200, 0.5 + n / 200)) for n in OTHER_SIZES
     }
@@ -1223,7 +1223,7 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
     """Draw a corpus and r resampled test sets with many repeated sentences.
 
     In the fixed draws, the first score changes if hypotheses and references are
-    swapped, if each sentence counts once, or if the score is rounded.
+    swapped, if each sentence counts only once, or if the score is rounded.
     """
     corpus = draw_corpus(draw, [5] * SENTENCES)
     corpus.hypotheses[1][:] = corpus.hypotheses[0]  # only their positions differ
@@ -1234,9 +1234,9 @@ def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
 
 
 def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets for which all wrong ends differ.
+    """Draw test sets that give a different result for each wrong pair of ends.
 
-    Some sets occur twice, and rounded ends differ too.
+    Some test sets occur twice, and rounded ends differ too.
     """
     corpus, draws = draw_test_sets(draw.fixed(1), R)
     draws[5:9] = draws[4]
@@ -1244,21 +1244,21 @@ def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets that are longer than the corpus and reveal each wrong end."""
+    """Draw test sets that are longer than the corpus and reveal all wrong ends."""
     draw = draw.fixed(0)
     corpus, _ = draw_test_sets(draw)
     return corpus, draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)
 
 
 def run_interval(student, corpus: Corpus, draws: Tensor) -> Tensor:
-    """Call the student's function and return the two ends as a tensor."""
+    """Call the student's function, and return the two ends as a tensor."""
     return ends_in(
         student.bootstrap_interval(corpus.hypotheses, corpus.references, draws)
     )
 
 
 def ends_in(got: Any) -> Tensor:
-    """Return the two ends of the interval as a tensor."""
+    """Return the two ends of a student's interval as a tensor."""
     if isinstance(got, Tensor) and tuple(got.shape) == (2,):
         return got
     low, high = expect_parts(got, 2, "two numbers, the ends of the interval")
@@ -1333,9 +1333,9 @@ def test_interval_of_other_sizes(student, draw):
 
 
 def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets. Some occur twice, and some score 0.
+    """Draw test sets, some of which occur twice and some of which score 0.
 
-    If any of these sets is left out, the interval changes.
+    Leaving out any of these test sets changes the interval.
     """
     corpus, draws = draw_test_sets(draw.fixed(2), 17)
     corpus.hypotheses[7][:] = ["nonsense"] * 6
@@ -1346,9 +1346,9 @@ def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def intervals_in_turn(draw) -> list[tuple[Corpus, Tensor]]:
-    """Draw test sets that differ from the previous in one part and in both ends."""
+    """Draw test sets for several calls, each with one new part and other ends."""
     draw = draw.fixed(0)
-    corpus, draws = draw_test_sets(draw, 13)  # a number that no other check uses
+    corpus, draws = draw_test_sets(draw, 13)  # no other check uses this number
     _, others = draw_test_sets(draw, 13)
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
     wanted = replace(written, references=cut(corpus.references))
@@ -1406,11 +1406,11 @@ class Copying:
         return self.target, self.weights, self.source
 
     def behind_the_first(self) -> "Copying":
-        """Leave out the first token of the translation."""
+        """Return a copy without the first token of the translation."""
         return Copying(self.target[1:], self.weights[:, :, 1:], self.source)
 
     def filled(self, places: Sequence[int], every: bool = False) -> list[str]:
-        """Replace each unknown word by the source word at its index."""
+        """Replace each unknown word by the source word with the given index."""
         return [
             self.source[place] if every or word == UNKNOWN else word
             for word, place in zip(self.target, places, strict=True)
@@ -1418,7 +1418,7 @@ class Copying:
 
 
 def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
-    """Draw attention in which every likely mistake copies different words.
+    """Draw attention weights for which each likely mistake copies different words.
 
     The heads disagree, and their weights for `<sos>` and `<eos>` differ.
     """
@@ -1429,13 +1429,13 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
         target[place] = UNKNOWN
     heads = (LAYERS, HEADS, WRITTEN)
     words = (1.5 * draw.normal(*heads, len(SOURCE))).softmax(dim=-1)
-    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # weight of the words
-    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # fraction of <sos> in the rest
+    share = 0.1 + 0.8 * draw.uniform(*heads, 1)  # total weight of the words
+    start = 0.2 + 0.6 * draw.uniform(*heads, 1)  # share of <sos> in the rest
     words = share * words
     order = torch.randperm(len(SOURCE), generator=draw.generator)
     for number, row in enumerate(
         unknown
-    ):  # each word has the largest weight in some row
+    ):  # so that each word has the largest weight in some row
         now = int(words[:, :, row].mean(dim=(0, 1)).argmax())
         turns = int(order[number % len(SOURCE)]) - now
         words[:, :, row] = words[:, :, row].roll(turns, -1)
@@ -1444,7 +1444,7 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
 
 
 def copying_mistakes(case: Copying) -> Named:
-    """Name the mistake in the copied words."""
+    """Return wrong copies, by the name of the mistake."""
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
@@ -1530,7 +1530,7 @@ def looked_at(weights: Tensor) -> Tensor:
 
 
 def place_mistakes(case: Copying) -> Named:
-    """Name copies of a word other than the one with the largest weight."""
+    """Return copies of words that do not have the largest weight, by name."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     framed = Copying(case.target, case.weights, ["<sos>", *case.source, "<eos>"])
 
@@ -1546,7 +1546,7 @@ def place_mistakes(case: Copying) -> Named:
 
 
 def weight_mistakes(case: Copying) -> Named:
-    """Name copies that use weights other than the average over layers and heads."""
+    """Return copies that use wrong weights instead of the average, by name."""
 
     def by(weights: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
         return lambda: case.filled(looked_at(weights(case.weights)).tolist())
@@ -1563,7 +1563,7 @@ def weight_mistakes(case: Copying) -> Named:
 
 
 def each_word_once(case: Copying) -> list[str]:
-    """Copy only words that were not copied before."""
+    """Return copies in which no word is copied twice."""
     average = case.weights.mean(dim=(0, 1)).clone()  # (t, s)
     places = []
     for row, word in enumerate(case.target):
@@ -1574,7 +1574,7 @@ def each_word_once(case: Copying) -> list[str]:
 
 
 def word_mistakes(case: Copying) -> Named:
-    """Name the mistake in the construction of the list of words."""
+    """Return wrongly constructed lists of words, by name."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     looked = looked_at(average).tolist()
     right = case.filled(looked)
@@ -1612,7 +1612,7 @@ def word_mistakes(case: Copying) -> Named:
 
 
 def expect_copies(got: Any, case: Copying, earlier: Copying | None = None) -> None:
-    """Compare the words with the right ones, and with the words of an earlier call."""
+    """Compare the words with the right words, and with those of an earlier call."""
     named = copying_mistakes(case)
     if earlier:
         named[KEPT] = lambda: reference.copy_unknown_words(*earlier.given)
@@ -1632,7 +1632,7 @@ def expect_lists_apart(results: Sequence[tuple[Any, Any]]) -> None:
 
 
 def run_copying(student, case: Copying) -> Any:
-    """Call the student's function."""
+    """Call the student's function on a case."""
     return student.copy_unknown_words(*case.given)
 
 
@@ -1658,7 +1658,7 @@ def test_copies_shape(student, draw):
 @check("copy-unknown-words", share=5, title="The word with the largest average weight")
 def test_copies_values(student, draw):
     first, second = draw_copying(draw.fixed(3)), draw_copying(draw.fixed(6))
-    first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # in no other check
+    first = replace(first, source=[*SOURCE[1:], SOURCE[0]])  # no other check uses it
     other_weights = replace(first, weights=second.weights)
     other_source = replace(other_weights, source=SOURCE[::-1])
     other_target = replace(other_source, target=second.target)
@@ -1730,7 +1730,7 @@ Pair = tuple[str, str]
 Merge = Callable[[Sequence[str], Pair], list[str]]
 START = "▁"
 # The letters a, b, c and d are replaced by random letters in the same alphabetical
-# order. For any letters, each mistake has a different result.
+# order. Whatever the letters, each mistake gives a different result.
 PIECES = "c a bc a a ab bc b a a b a a a c a c a"
 MERGES = "d_a b_a a_c a_b a_ac ab_c ac_a"
 OTHER_MERGES = "c_a b_c a_a aa_a ca_bc d_b ab_ab"
@@ -1758,7 +1758,7 @@ def places_of(pieces: Sequence[str], pair: Pair) -> list[int]:
 
 
 def joined_at(pieces: Sequence[str], places: Sequence[int]) -> list[str]:
-    """Join the pieces at these positions with the next ones, but use no piece twice."""
+    """Join the pieces at these positions with the next pieces; use no piece twice."""
     made: list[str] = []
     i = 0
     while i < len(pieces):
@@ -1774,18 +1774,18 @@ def merged(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_once(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge only at the first position."""
+    """Merge a pair only at its first position."""
     return joined_at(pieces, places_of(pieces, pair)[:1])
 
 
 def merged_from_the_right(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge from right to left: aaa becomes a aa."""
+    """Merge a pair from right to left: aaa becomes a aa."""
     turned = merged([p[::-1] for p in pieces[::-1]], (pair[1][::-1], pair[0][::-1]))
     return [piece[::-1] for piece in turned[::-1]]
 
 
 def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge at every position, even if two pairs share a piece: aaa becomes aa aa."""
+    """Merge a pair even in overlapping positions: aaa becomes aa aa."""
     places = places_of(pieces, pair)
     return [
         "".join(pair) if i in places else piece
@@ -1795,7 +1795,7 @@ def merged_twice(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge overlapping pairs into one piece: aaa becomes one piece."""
+    """Merge overlapping occurrences into one piece: aaa remains together."""
     places, made = places_of(pieces, pair), list(pieces[:1])
     for i, piece in enumerate(pieces[1:]):
         if i in places:
@@ -1806,7 +1806,7 @@ def merged_in_runs(pieces: Sequence[str], pair: Pair) -> list[str]:
 
 
 def merged_in_text(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Merge in a string with spaces, which also finds the pair inside longer pieces."""
+    """Merge by replacing text, which also finds the pair inside longer pieces."""
     return " ".join(pieces).replace(" ".join(pair), "".join(pair)).split(" ")
 
 
@@ -1832,7 +1832,7 @@ def merged_if(fits: Callable[[str, str, Pair], bool]) -> Merge:
 
 
 def merged_before_the_last(pieces: Sequence[str], pair: Pair) -> list[str]:
-    """Lose the last piece if it is not merged, as `range(len(pieces) - 1)` does."""
+    """Merge a pair, but lose the last piece, like `range(len(pieces) - 1)`."""
     made = merged(pieces, pair)
     return made[:-1] if made[-1:] == list(pieces[-1:]) else made
 
@@ -1844,7 +1844,7 @@ either_way = merged_if(lambda left, right, pair: {left, right} == set(pair))
 def applied(
     pieces: Sequence[str], merges: Sequence[Pair], merge: Merge = merged
 ) -> list[str]:
-    """Apply the merges in order, with the right step or a wrong one."""
+    """Apply merges in order, with the right way or a wrong way to merge."""
     for pair in merges:
         pieces = merge(pieces, pair)
     return list(pieces)
@@ -1875,7 +1875,7 @@ def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
 
 
 def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name the mistake in applying merges."""
+    """Return wrong lists of pieces, by the name of the mistake."""
 
     def by(merge: Merge) -> Callable[[], list[str]]:
         return lambda: applied(pieces, merges, merge)
@@ -1919,7 +1919,7 @@ def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Name the mistake in pieces that no merge contains, and in the list."""
+    """Return wrong lists that lose or change unknown pieces, by name."""
     known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
     return {
         "the pieces joined into a string": lambda: " ".join(right),
@@ -1933,7 +1933,7 @@ def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
-    """Name wrong merges of pairs that share a piece."""
+    """Return wrong merges of overlapping pairs, by name."""
     return {
         "merges from right to left": by(merged_from_the_right),
         "merges that use one piece twice: aaa becomes aa aa": by(merged_twice),
@@ -1944,7 +1944,7 @@ def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
 def expect_pieces(
     got: Any, pieces: Sequence[str], merges: Sequence[Pair], earlier: Any = None
 ) -> None:
-    """Compare pieces with the right ones, and with the pieces of an earlier call."""
+    """Compare pieces with the right pieces, and with those of an earlier call."""
     named = applied_mistakes(pieces, merges)
     if earlier is not None:
         named = {KEPT: earlier, **named}
@@ -1952,7 +1952,7 @@ def expect_pieces(
 
 
 def expect_applied(student, pieces: Sequence[str], merges: Sequence[Pair]) -> None:
-    """Call the student's function and compare."""
+    """Call the student's function, and compare its pieces with the right pieces."""
     got = student.apply_merges(list(pieces), list(merges))
     expect_pieces(got, pieces, merges)
 
@@ -2006,8 +2006,8 @@ def test_applied_changes_nothing(student, draw):
 
 Seen = Counter[Pair]
 Words = dict[str, int]
-# As above, no two mistakes have the same result, whichever four letters are drawn. How
-# often each word occurs in two corpora. The most frequent pairs have different counts.
+# As above, each mistake gives a different result whatever the letters. The numbers are
+# each word's counts in two corpora, in which different pairs are the most frequent.
 TWO_CORPORA = {
     "dacbd": (13, 3),
     "acdcb": (14, 15),
@@ -2021,14 +2021,14 @@ TWO_CORPORA = {
 EQUALS = {"cdcba": 2, "ccc": 1, "cc": 2, "ccaab": 2, "abcb": 2, "aadd": 2}
 RUNS = {"baacbac": 6, "bbaacabaa": 3, "ccca": 8, "ccccaa": 5}
 ONCE = "merges of pairs that count once per word, even if the word repeats them"
-BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # one of them at a time
-CAPITAL = {"Zab": 2}  # Z comes before a in Python
+BY_AND_BY = {"ab": 2, "d": 9, "a": 4, "abc": 1, "c": 20}  # no ties at any step
+CAPITAL = {"Zab": 2}  # in Python, Z comes before a
 SIGNS = {"Ei.": 2, "ei": 7, "e.": 10, "Eier": 3, "ex": 6, "ex.": 12, "über": 3}
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to learn merges: the right way, or one with a part replaced."""
+    """A way to learn merges, which is correct by default."""
 
     spell: Callable[[str], list[str]] = lambda word: [START, *word]
     pairs: Callable[[list[str]], Sequence[Pair]] = lambda pieces: list(pairwise(pieces))
@@ -2041,7 +2041,7 @@ class Way:
     least: int = 1
 
     def learn(self, words: Words, n: int) -> list[Pair]:
-        """Learn n merges."""
+        """Learn n merges from word counts."""
         spelled = {word: self.spell(word) for word in words}
         merges: list[Pair] = []
         for _ in range(n):
@@ -2058,17 +2058,17 @@ class Way:
 
 
 def learned(words: Words, n: int, **changes: Any) -> list[Pair]:
-    """Learn n merges: correctly, or with one part replaced."""
+    """Learn n merges, correctly or with one part replaced."""
     return Way(**changes).learn(words, n)
 
 
 def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
-    """Return a function that makes wrong learners for these words."""
+    """Return a function that makes wrong results for these words."""
     return lambda **changes: lambda: learned(words, n, **changes)
 
 
 def learn_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake in learned merges."""
+    """Return wrong merges, by the name of the mistake."""
     return {
         **spelling_mistakes(words, n),
         **counting_mistakes(words, n),
@@ -2078,7 +2078,7 @@ def learn_mistakes(words: Words, n: int) -> Named:
 
 
 def spelling_mistakes(words: Words, n: int) -> Named:
-    """Name merges of words that are split or merged wrongly."""
+    """Return merges of words that are split or merged wrongly, by name."""
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
@@ -2112,7 +2112,7 @@ def spelling_mistakes(words: Words, n: int) -> Named:
 
 
 def counting_mistakes(words: Words, n: int) -> Named:
-    """Name merges of pairs that are counted wrongly."""
+    """Return merges of pairs that are counted wrongly, by name."""
     of = learned_by(words, n)
     first = Counter[Pair]()
     for word, count in words.items():
@@ -2140,7 +2140,7 @@ def counting_mistakes(words: Words, n: int) -> Named:
 
 
 def choosing_mistakes(words: Words, n: int) -> Named:
-    """Name merges of pairs that are chosen by a wrong rule."""
+    """Return merges of pairs that are chosen by a wrong rule, by name."""
     of = learned_by(words, n)
 
     def first_by(key: Callable[..., float]) -> Callable[[Seen, Counter[str]], Pair]:
@@ -2176,7 +2176,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
 
 
 def list_mistakes(words: Words, n: int) -> Named:
-    """Name wrongly constructed lists."""
+    """Return wrongly constructed lists of merges, by name."""
     right = learned(words, n)
     return {
         "the same pair every time: counted but not merged": lambda: right[:1] * n,
@@ -2200,7 +2200,7 @@ def list_mistakes(words: Words, n: int) -> Named:
 
 
 def equals_mistakes(words: Words, n: int) -> Named:
-    """Name wrong choices between pairs that occur equally often."""
+    """Return merges with wrong choices between equally frequent pairs, by name."""
 
     def by(
         key: Callable[[Pair], Any] = lambda pair: 0, last: bool = False
@@ -2243,13 +2243,13 @@ def equals_mistakes(words: Words, n: int) -> Named:
 
 
 def apart(pieces: list[str]) -> list[Pair]:
-    """Return a word's pairs, but only the first of two that share a piece."""
+    """Return a word's pairs, but only the first of two overlapping equal pairs."""
     found = dict.fromkeys(pairwise(pieces))
     return [p for p in found for _ in range(len(pieces) - len(merged(pieces, p)))]
 
 
 def run_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake for two pairs that share a piece."""
+    """Return wrong merges of overlapping pairs, by the name of the mistake."""
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
@@ -2259,7 +2259,7 @@ def run_mistakes(words: Words, n: int) -> Named:
 
 
 def sign_mistakes(words: Words, n: int) -> Named:
-    """Name the mistake in the handling of capital letters and punctuation."""
+    """Return merges with a mistake in capital letters or punctuation, by name."""
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),
@@ -2275,7 +2275,7 @@ def sign_mistakes(words: Words, n: int) -> Named:
 def expect_learned(
     got: Any, words: Words, n: int, named: Named, earlier: Any = None
 ) -> None:
-    """Compare merges with the right ones, and with the merges of an earlier call."""
+    """Compare merges with the right merges, and with those of an earlier call."""
     right = learned(words, n)
     if earlier is not None:
         of_all = "merges left in the list by an earlier call"
@@ -2325,7 +2325,9 @@ def test_learned_of_runs(student, draw):
 def test_learned_to_the_end(student, draw):
     name = renamed(draw)
     words = {name(word): count for word, count in BY_AND_BY.items()}
-    n = 9  # four more than exist, and few, in case pieces accumulate between calls
+    # More merges than exist, but only a few more, because in wrong code pieces may
+    # accumulate between calls.
+    n = 9
     seen_twice = learned(words, n, least=2)
     named: Named = {
         "merges of only the pairs that occur at least twice": lambda: seen_twice

@@ -1,6 +1,7 @@
 """The parts between the attention layers: feed-forward, residual, normalisation.
 
-Sections 3.1 and 3.3 of Vaswani et al., 2017; layer normalisation of Ba et al., 2016.
+See Sections 3.1 and 3.3 of Vaswani et al. (2017), and Ba et al. (2016) for layer
+normalisation.
 """
 
 from collections.abc import Callable
@@ -63,7 +64,7 @@ class ConvFeedForward(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (b, t, d_model) to (b, t, d_model)."""
-        conv2 = nn.Sequential(self.dropout, self.conv2)  # it is called as a Conv1d is
+        conv2 = nn.Sequential(self.dropout, self.conv2)  # called like a Conv1d
         return conv_feed_forward(x, self.conv1, conv2)  # type: ignore[arg-type]
 
 

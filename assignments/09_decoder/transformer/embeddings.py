@@ -1,4 +1,4 @@
-"""Words to vectors (Section 3.4 of Vaswani et al., 2017)."""
+"""Convert words to vectors (Section 3.4 of Vaswani et al., 2017)."""
 
 import math
 

@@ -1,7 +1,7 @@
-"""The parts of the encoder and the decoder, made from a configuration.
+"""Make the parts of the encoder and the decoder from a configuration.
 
-These are the input of the stacks (Sections 3.4 and 3.5) and the sub-layers of their
-layers.
+The parts are the input embedding (Sections 3.4 and 3.5) and the sub-layers of each
+layer.
 """
 
 import torch
@@ -18,7 +18,7 @@ from transformer.positional import (
 
 
 def make_positions(config: TransformerConfig) -> nn.Module:
-    """Make the positional encoding that the configuration names."""
+    """Make the positional encoding that the configuration asks for."""
     if config.positions == "none":
         return NoPositionalEncoding()
     kinds = {
@@ -29,10 +29,10 @@ def make_positions(config: TransformerConfig) -> nn.Module:
 
 
 class NoPositionalEncoding(nn.Module):
-    """Leave the tokens without positions: the model sees a bag of words."""
+    """Leave the tokens without positions, so that the model ignores their order."""
 
     def forward(self, x: Tensor, start: int = 0) -> Tensor:
-        """Return x."""
+        """Return x unchanged."""
         return x
 
 
@@ -45,7 +45,7 @@ class InputEmbedding(nn.Module):
     """
 
     def __init__(self, vocab_size: int, config: TransformerConfig) -> None:
-        """Make the table of words and the positions."""
+        """Make the word embedding and the positional encoding."""
         super().__init__()
         self.tokens = TokenEmbedding(vocab_size, config.d_model)
         self.positions = make_positions(config)
@@ -83,17 +83,17 @@ class InputEmbedding(nn.Module):
 
 
 def make_attention(config: TransformerConfig) -> MultiHeadAttention:
-    """Make one multi-head attention with the configuration's sizes."""
+    """Make one multi-head attention with the sizes of the configuration."""
     return MultiHeadAttention(config.d_model, config.n_heads, config.weight_dropout)
 
 
 def make_feed_forward(config: TransformerConfig) -> nn.Module:
-    """Make the feed-forward layer that the configuration names."""
+    """Make the kind of feed-forward layer that the configuration asks for."""
     kinds = {"linear": PositionwiseFeedForward, "conv": ConvFeedForward}
     kind = kinds[config.feed_forward]
     return kind(config.d_model, config.d_ff, config.inner_dropout)
 
 
 def make_add_norm(config: TransformerConfig) -> AddNorm:
-    """Make the residual connection and normalisation around one sub-layer."""
+    """Make the residual connection and the normalisation of one sub-layer."""
     return AddNorm(config.d_model, config.dropout, config.norm_first)

@@ -54,7 +54,7 @@ class TransformerConfig:
     ff_dropout: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse values with which no model can be built."""
+        """Raise ValueError for values that cannot make a model."""
         for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "n_heads"):
             self._require_at_least(name, 1)
         for name in ("n_layers", "d_ff", "max_len"):
@@ -68,19 +68,19 @@ class TransformerConfig:
 
     @property
     def d_k(self) -> int:
-        """Width of one head's queries, keys and values."""
+        """Return the width of one head's queries, keys and values."""
         return self.d_model // self.n_heads
 
     @property
     def weight_dropout(self) -> float:
-        """Dropout of the attention weights."""
+        """Return the dropout rate of the attention weights."""
         return (
             self.dropout if self.attention_dropout is None else self.attention_dropout
         )
 
     @property
     def inner_dropout(self) -> float:
-        """Dropout between the two halves of the feed-forward layer."""
+        """Return the dropout rate between the feed-forward part's two layers."""
         return self.dropout if self.ff_dropout is None else self.ff_dropout
 
     @classmethod
@@ -94,7 +94,7 @@ class TransformerConfig:
     def best(
         cls, src_vocab_size: int = 7853, tgt_vocab_size: int = 5893, **changes: Any
     ) -> TransformerConfig:
-        """Return the best model for Multi30k: the tutorial's sizes, more dropout."""
+        """Return our best model for Multi30k: the tutorial's sizes and more dropout."""
         variant = {"n_heads": 4, "positions": "sinusoidal", "tie": "target"}
         dropout = {"dropout": 0.3, "attention_dropout": 0.0, "ff_dropout": 0.1}
         return cls(src_vocab_size, tgt_vocab_size, **{**variant, **dropout, **changes})
@@ -113,11 +113,11 @@ class TransformerConfig:
     def base(
         cls, src_vocab_size: int = 37_000, tgt_vocab_size: int = 37_000, **changes: Any
     ) -> TransformerConfig:
-        """Return the paper's base model (Table 3) for subwords that both sides share.
+        """Return the paper's base model (Table 3), with subwords that both sides share.
 
         As in Section 5.4, dropout is applied to the sub-layers' outputs and to the sums
-        of embeddings and positions. The paper does not give the number of positions,
-        256.
+        of embeddings and positions. The paper does not state the number of positions,
+        so we use 256.
         """
         sizes = {"d_model": 512, "n_heads": 8, "n_layers": 6, "d_ff": 2048}
         variant = {"max_len": 256, "positions": "sinusoidal", "tie": "all"}
@@ -164,7 +164,7 @@ class TransformerConfig:
 
 
 def require_even(d_model: int) -> None:
-    """Raise ValueError if the width cannot hold pairs of sine and cosine."""
+    """Raise ValueError if the width is odd, because sines and cosines come in pairs."""
     if d_model % 2:
         raise ValueError(f"sinusoidal positions need an even d_model: found {d_model}")
 

@@ -95,5 +95,5 @@ class Decoder(nn.Module):
 
 
 def layers_of(decoder: Decoder) -> list[DecoderLayer]:
-    """Return the layers with their type, which `nn.ModuleList` does not state."""
+    """Return the layers as a typed list, because `nn.ModuleList` does not type them."""
     return cast("list[DecoderLayer]", list(decoder.layers))

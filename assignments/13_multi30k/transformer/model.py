@@ -1,4 +1,4 @@
-"""The whole Transformer, from words to a score for every next word."""
+"""The complete Transformer, from words to the logits of every next word."""
 
 import functools
 from collections.abc import Callable
@@ -106,7 +106,7 @@ class Transformer(nn.Module):
 def evaluating(
     function: Callable[Concatenate[M, P], R],
 ) -> Callable[Concatenate[M, P], R]:
-    """Run a function of a model without dropout and gradients, and restore its mode."""
+    """Run a function on a model in eval mode without gradients; restore its mode."""
 
     @functools.wraps(function)
     def run(model: M, *args: P.args, **kwargs: P.kwargs) -> R:

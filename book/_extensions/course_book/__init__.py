@@ -1,4 +1,4 @@
-"""What the course adds to Jupyter Book: its facts, its numbers, its editions."""
+"""The course's Sphinx extension for Jupyter Book: facts, numbers, editions, figures."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .way import WayThrough
 
 
 def apply_facts(app: Sphinx, config: Config) -> None:
-    """Set the title, the repository and the cache from the course's own table."""
+    """Set the book's title, repository links and cache folder from `course.toml`."""
     course = load_course(Path(app.srcdir).parent)
     config.course_facts = course
     title = config.course_title or course.title
@@ -50,7 +50,7 @@ def apply_facts(app: Sphinx, config: Config) -> None:
 
 
 def provide_mathjax(app: Sphinx, config: Config) -> None:
-    """Copy MathJax into the book; a translation uses the English book's.
+    """Copy MathJax into the English book; a translated book uses that copy.
 
     Raises:
         ExtensionError: if MathJax is not installed.
@@ -63,14 +63,17 @@ def provide_mathjax(app: Sphinx, config: Config) -> None:
 
 
 def mark_edition(app: Sphinx) -> None:
-    """Set a Sphinx tag with the edition's name, for `{only}` and templates."""
+    """Set a Sphinx tag with the edition's name, for `{only}` and the templates."""
     app.tags.add(app.config.course_edition)
 
 
 def spare_mathjax(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Load no MathJax without a formula: Sphinx would for those of the pages below."""
+    """Do not load MathJax on a page without formulas.
+
+    Sphinx would load it if a page below this one in the contents has a formula.
+    """
     if 'class="math' not in context.get("body", ""):
         context["script_files"][:] = [
             script
@@ -86,8 +89,8 @@ def setup(app: Sphinx) -> dict[str, object]:
     edition = os.environ.get("COURSE_EDITION") or "public"
     app.add_config_value("course_edition", edition, "env")
     app.add_config_value("course_facts", None, "env")
-    app.add_config_value("course_title", "", "env")  # in a translation
-    # Jupyter Book sets it for sphinx_comments, which the book does without.
+    app.add_config_value("course_title", "", "env")  # set for a translation
+    # Jupyter Book sets this value for sphinx_comments, which the book does not use.
     app.add_config_value("comments_config", {}, "html")
     app.add_directive("units", UnitTable)
     app.add_directive("into-the-notebook", IntoTheNotebook)

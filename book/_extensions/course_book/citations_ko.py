@@ -1,4 +1,4 @@
-"""Citations in Korean: "Vaswani 등 [2017]", "Press·Wolf [2017]"."""
+"""The Korean style of citations: "Vaswani 등 [2017]", "Press·Wolf [2017]"."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from sphinxcontrib.bibtex.style.referencing.author_year import (
 
 
 def korean_names() -> PersonStyle:
-    """Return how the names of authors are joined."""
+    """Return the rules for joining the names of authors."""
     return PersonStyle(sep2="·", last_sep=", ", other=" 등")
 
 
 @dataclass
 class KoreanCitations(AuthorYearReferenceStyle):
-    """The style `author_year` without its English words."""
+    """The citation style `author_year` without its English words."""
 
     person: PersonStyle = field(default_factory=korean_names)

@@ -1,4 +1,4 @@
-"""Directives that take the course's facts from its one table."""
+"""Directives that write the course's facts from `course.toml` into a page."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .words import said
 
 
 class CourseDirective(SphinxDirective):
-    """A directive that writes MyST with the course's facts in it."""
+    """Base class of directives that write MyST text with the course's facts."""
 
     has_content = True
 
     @property
     def course(self) -> Course:
-        """The course's facts."""
+        """Return the course's facts."""
         return self.config.course_facts
 
     def parse(self, lines: list[str]) -> list[nodes.Node]:
-        """Return the nodes that `lines` of MyST stand for."""
+        """Parse lines of MyST text, and return their nodes."""
         box = nodes.container()
         self.state.nested_parse(StringList(lines, "course"), self.content_offset, box)
         give_places(self, box.children)
@@ -33,16 +33,16 @@ class CourseDirective(SphinxDirective):
 
 
 class UnitTable(CourseDirective):
-    """Write the table of units; each line of the content describes one: `04 text`."""
+    """Write the table of units from lines of the form `04 text`, one for each unit."""
 
     def row(self, unit: Unit, text: str) -> str:
-        """Return one row of the table, linked where the chapter is written."""
+        """Return one row of the table, with a link if the chapter exists."""
         written = unit.slug in self.env.found_docs
         title = f"{{doc}}`{unit.slug}`" if written else unit.title
         return f"| {unit.number} | {title} | {text} |"
 
     def run(self) -> list[nodes.Node]:
-        """Return the table."""
+        """Return the nodes of the table; raise an error if a unit has no line."""
         described = dict(line.split(maxsplit=1) for line in self.content if line)
         missing = {f"{unit.number:02}" for unit in self.course.units} ^ set(described)
         if missing:
@@ -58,12 +58,12 @@ class UnitTable(CourseDirective):
 
 
 class IntoTheNotebook(CourseDirective):
-    """Write the box that leads from a chapter to its notebook: local, or on Colab."""
+    """Write the box with a chapter's links to its notebook, local and on Colab."""
 
     option_spec: ClassVar = {}
 
     def run(self) -> list[nodes.Node]:
-        """Return the box; raise an error on a page that is no unit's chapter."""
+        """Return the nodes of the box; raise an error outside a unit's chapter."""
         units = {unit.slug: unit for unit in self.course.units}
         unit = units.get(self.env.docname)
         if unit is None:

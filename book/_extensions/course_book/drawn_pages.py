@@ -1,4 +1,4 @@
-"""Directives that put the course's drawings on a page, each part a link to its unit."""
+"""Directives that put drawings on a page; each part is a link to its unit."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ CHOICE = (
 
 
 class drawing(nodes.General, nodes.Element):
-    """A drawing whose links wait for the addresses of their chapters.
+    """A node for a drawing whose links have no addresses yet.
 
-    Its children are the references; `unit` of each says whose address it holds.
+    Its children are references. Sphinx resolves them, and their attribute `unit` names
+    the unit that each address belongs to.
     """
 
 
 def show(self: object, node: drawing) -> None:
-    """Write the drawing with the addresses that Sphinx has found."""
+    """Write the drawing, with the addresses that Sphinx has resolved."""
     found = {
         holder["unit"]: next(holder.findall(nodes.reference), {}).get("refuri") or "#"
         for holder in node.children
@@ -43,7 +44,7 @@ def show(self: object, node: drawing) -> None:
 
 
 class DrawingDirective(SphinxDirective):
-    """A directive that draws; its page is read again when the drawing changes."""
+    """Base class of directives that draw; a change of a drawing rebuilds its pages."""
 
     def node(self, markup: str) -> drawing:
         """Return the node for `markup`, with a reference for each unit it links to."""
@@ -57,7 +58,7 @@ class DrawingDirective(SphinxDirective):
         return node
 
     def reference(self, number: str) -> addnodes.pending_xref:
-        """Return what Sphinx resolves to the chapter's address, or warns of."""
+        """Return a reference to a unit's chapter, which Sphinx resolves."""
         units = {f"{unit.number:02}": unit for unit in self.config.course_facts.units}
         return addnodes.pending_xref(
             "",
@@ -76,12 +77,12 @@ class DrawingDirective(SphinxDirective):
 
 
 class TransformerMap(DrawingDirective):
-    """Draw the Transformer: folded, the unit's part lit, in a chapter; else whole."""
+    """Draw the map of the course; in a chapter, fold it and highlight the unit."""
 
     option_spec: ClassVar = {"open": directives.flag, "dropout": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        """Return the drawing."""
+        """Return the node of the drawing."""
         units = {unit.slug: unit.number for unit in self.config.course_facts.units}
         number = units.get(self.env.docname)
         lit = f"{number:02}" if number else ""
@@ -95,7 +96,7 @@ class TransformerMap(DrawingDirective):
 
 
 def folded(lit: str, room: str) -> str:
-    """Return the map of a chapter: a stamp of it, and folded below it the whole."""
+    """Return a chapter's map: a small version that unfolds to the complete drawing."""
     what = said(
         "Where unit {number} belongs in the Transformer. "
         "Unfold the drawing: each of its parts leads to a unit."
@@ -109,7 +110,7 @@ def folded(lit: str, room: str) -> str:
 
 
 def controls(key: str, steps: list[str]) -> str:
-    """Return a slider through the steps of a drawing; `course.js` brings it to life."""
+    """Return a slider for the steps of a drawing; `course.js` makes it work."""
     names, last = html.escape(json.dumps(steps), quote=True), html.escape(steps[-1])
     return (
         f'<div class="slider-row steps" data-names="{names}" hidden>'
@@ -122,7 +123,7 @@ def controls(key: str, steps: list[str]) -> str:
 
 
 class Drawing(DrawingDirective):
-    """Show a small drawing by its name, with a caption and a text alternative."""
+    """Show the small drawing with this name, with a caption and a text alternative."""
 
     has_content = True
     required_arguments = 1
@@ -132,7 +133,7 @@ class Drawing(DrawingDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        """Return the figure; raise an error where something is missing."""
+        """Return the figure; raise an error if something is missing."""
         name, alt = self.arguments[0], self.options.get("alt")
         if name not in gallery.NAMES or not alt or not self.content:
             raise self.error(

@@ -1,6 +1,7 @@
-"""The instructor's edition: the same chapters, with answers and hidden checks added.
+"""The instructor's edition: the same chapters with answers and hidden checks.
 
-The public edition never reads the files that hold them, so it cannot contain them.
+The public edition never reads the files with answers and hidden checks, so it cannot
+contain them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ FENCE = "`" * 8
 
 
 def fold(title: str, path: Path) -> list[str]:
-    """Return MyST for a folded listing of the Python file `path`."""
+    """Return MyST text for a folded listing of the Python file `path`."""
     code = without_markers(path.read_text("utf-8")).rstrip("\n")
     return [
         f":::::{{dropdown}} {title}",
@@ -29,9 +30,9 @@ def fold(title: str, path: Path) -> list[str]:
 
 
 def instructor_part(course: Course, unit: Unit) -> str:
-    """Return MyST with the notes, the answers and the hidden checks of `unit`."""
+    """Return MyST text with the notes, the answers and the hidden checks of `unit`."""
     notes = course.root / "solutions" / "instructor" / f"{unit.slug}.md"
-    heading = "## For the instructor"  # the first line of the notes, too
+    heading = "## For the instructor"  # the notes begin with the same line
     lines = ["", "", notes.read_text("utf-8") if notes.is_file() else heading, ""]
     answers = [course.module_file(name) for name in unit.modules]
     checks = course.checks_file(unit)
@@ -42,7 +43,7 @@ def instructor_part(course: Course, unit: Unit) -> str:
 
 
 def add_instructor_part(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Append the instructor's part to a chapter, in the instructor's edition only."""
+    """Append the instructor's part to a chapter, only in the instructor's edition."""
     if app.config.course_edition != "instructor":
         return
     course = app.config.course_facts

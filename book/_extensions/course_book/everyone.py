@@ -1,7 +1,7 @@
-"""What pages need to be found and read by everyone: mended roles, a description.
+"""Make pages accessible and easy to find: correct roles, and add a description.
 
-Sphinx and its extensions write some attributes that readers of screens are misled by;
-axe-core names them, and `tests/book/test_book_axe.py` holds every page to it.
+Sphinx and its extensions write some attributes that mislead screen readers. axe-core
+reports them, and `tests/book/test_book_axe.py` checks every page with it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from .gloss import gloss
 from .words import said
 
 MENDED = {
-    # It hides the words that are seen, "Show code cell source".
+    # This label would replace the visible words, "Show code cell source".
     ' aria-label="Toggle hidden content"': "",
-    # ARIA has withdrawn the role; the list around it wants items.
+    # ARIA has withdrawn this role, and the surrounding list needs items.
     'role="doc-biblioentry"': 'role="listitem"',
 }
 SCREEN = re.compile(r'(<figure class="screen">\s*)(<img src="([^"]+)"[^>]*>)')
-LONGEST = 300  # characters of a description
-AN_END = re.compile(r"\n|(?<=[가-힣][.?!]) ")  # a translated paragraph is one line
+LONGEST = 300  # maximum characters of a description
+AN_END = re.compile(r"\n|(?<=[가-힣][.?!]) ")  # translated paragraphs are one line
 
 
 def _without_source() -> dict[str, str]:
-    """Say what the pages are about that have no source."""
+    """Return descriptions of the pages that have no source file."""
     return {
         "genindex": said(
             "The terms of the book, from A to Z, each with the place that says what "
@@ -41,9 +41,9 @@ def _without_source() -> dict[str, str]:
 def mend(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Replace what says something wrong, and lead from a picture of a screen to itself.
+    """Correct wrong attributes, and link each screenshot to its image file.
 
-    On a telephone such a picture is too small to read; the browser shows it larger.
+    On a phone a screenshot is too small to read. The link opens it in full size.
     """
     body = SCREEN.sub(r'\1<a href="\3">\2</a>', context.get("body", ""))
     for wrong, right in MENDED.items():
@@ -53,7 +53,7 @@ def mend(
 
 
 def description(doctree: nodes.document) -> str:
-    """Return the first sentences of a page: a line of its source is a sentence."""
+    """Return the first sentences of a page; each source line is one sentence."""
     paragraphs = doctree.findall(nodes.paragraph)
     first = next((one for one in paragraphs if not isinstance(one.parent, gloss)), None)
     text = ""
@@ -71,7 +71,7 @@ def describe(
     context: dict[str, Any],
     doctree: nodes.document | None,
 ) -> None:
-    """Say in the head of a page what it is about, for those who have searched."""
+    """Add a description to the head of a page, for search engines."""
     text = description(doctree) if doctree else _without_source().get(page, "")
     if text:
         tag = f'<meta name="description" content="{html.escape(text)}">'

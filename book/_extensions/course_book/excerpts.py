@@ -1,6 +1,7 @@
-"""What the search shows of a page, as a script: from the disk none may read another.
+"""Write the text of each page as a script, for the excerpts of the search.
 
-`_static/course.js` loads the scripts of the pages that are found.
+A page that is opened from the disk may not read other pages, but it may load scripts.
+`_static/course.js` loads the scripts of the pages that the search finds.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ UNSEEN = re.compile(
     r'|<p class="gloss-words".*?</p>',  # .gloss-heard has the same words
     re.S,
 )
-# Places that the search leads to keep their tags, and with them their names.
+# Keep the tags of sections and terms, because search results link to their ids.
 TAG = re.compile(r"<(?!/?(section|dt)\b)[^>]*>")
 
 
 def words_of(body: str) -> str:
-    """Return a page's body with no tags but those of its places."""
+    """Return the text of a page's body, with only the tags of sections and terms."""
     return re.sub(r"\s+", " ", TAG.sub("", UNSEEN.sub("", body))).strip()
 
 
 def write_excerpts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Write the words of a page beside it."""
+    """Write the text of a page as a script."""
     if doctree is None or app.builder.format != "html":
         return
     main = f'<div role="main">{words_of(context["body"])}</div>'

@@ -1,8 +1,7 @@
-"""Execute a page again when a module that it imports, or a file it shows, has changed.
+"""Execute a page again if a module that it imports or a result that it shows changed.
 
-Jupyter Book's cache looks at a page's own code alone: without this, the outputs of a
-page would stay those of an older `transformer`, and its figures those of an older
-benchmark.
+Jupyter Book's cache considers only the code of the page. Without this module, a page
+would keep outputs of an older `transformer` and figures of an older benchmark.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PREFACE = "intro"
 
 
 def imported(text: str) -> set[str]:
-    """Return the modules of `transformer` that the code in `text` names."""
+    """Return the modules of `transformer` that the code in `text` imports."""
     names = set(DOTTED.findall(text))
     for listed in LISTED.findall(text):
         names.update(re.findall(r"\w+", listed))
@@ -38,10 +37,10 @@ def imported(text: str) -> set[str]:
 
 
 def sources(package: Path, module: str) -> list[Path]:
-    """Return the file of a module such as `masks` or `training.step`.
+    """Return the files of a module such as `masks` or `training.step`.
 
-    Of a room, and of a module in a room that imports its modules itself, these are all
-    files of the room.
+    Usually this is one file. For a package, or for a module in a package whose
+    `__init__.py` imports modules, it is all files of the package.
     """
     room = package / module.partition(".")[0]
     path = package.joinpath(*module.split(".")).with_suffix(".py")
@@ -55,7 +54,7 @@ def _opens_all(room: Path) -> bool:
 
 
 def closure(package: Path, text: str) -> list[Path]:
-    """Return every file of `package` that the code in `text` needs, directly or not."""
+    """Return all files of `package` that the code in `text` needs, also indirectly."""
     waiting, files = imported(text), set()
     while waiting:
         fresh = set(sources(package, waiting.pop())) - files
@@ -66,9 +65,9 @@ def closure(package: Path, text: str) -> list[Path]:
 
 
 def shown(folder: Path, text: str) -> list[Path]:
-    """Return the files of results in `folder` that the code in `text` names.
+    """Return the result files in `folder` that the code in `text` names.
 
-    By their whole names, or by what stands behind an underscore: "best" of
+    The code may give the whole name, or only the part after an underscore: "best" for
     multi30k_best.json.
     """
     if RESULTS.as_posix() not in text:
@@ -82,7 +81,7 @@ def shown(folder: Path, text: str) -> list[Path]:
 
 
 def digest(package: Path, chapter: Path, results: Path) -> str:
-    """Return a digest of what the outputs of `chapter` depend on, besides its text."""
+    """Return a digest of all that a chapter's outputs depend on, except its text."""
     total = hashlib.sha256()
     text = chapter.read_text("utf-8")
     for name in ("torch", "matplotlib"):
@@ -98,7 +97,7 @@ def digest(package: Path, chapter: Path, results: Path) -> str:
 
 
 def forget(folder: Path, digests: dict[str, str]) -> None:
-    """Remove from the cache in `folder` the chapters whose digest has changed."""
+    """Remove the chapters whose digest has changed from the cache in `folder`."""
     record = folder / RECORD
     known = json.loads(record.read_text("utf-8")) if record.is_file() else {}
     stale = {name for name, new in digests.items() if known.get(name) != new}
@@ -117,7 +116,7 @@ def find_outdated(
     changed: Iterable[str],
     removed: Iterable[str],
 ) -> list[str]:
-    """Return the pages to read again; drop what the cache held of stale chapters."""
+    """Return the pages to read again, and remove outdated chapters from the cache."""
     course = app.config.course_facts
     chapters = sorted(env.found_docs & {unit.slug for unit in course.units})
     results = Path(app.srcdir).parent / RESULTS
@@ -132,7 +131,7 @@ def find_outdated(
     env.course_digests = digests
     stale = {name for name, new in digests.items() if before.get(name) != new}
     if app.config.course_edition == "instructor":
-        stale.update(chapters)  # whose answers come from files unknown to Sphinx
-    # The preface links to the chapters that there are.
+        stale.update(chapters)  # their answers are in files that Sphinx does not know
+    # The preface links to all existing chapters.
     preface = {PREFACE} & env.found_docs if added or removed else set()
     return sorted(stale | preface)

@@ -1,4 +1,4 @@
-"""A German example with a gloss under each word, and its translation below."""
+"""Show a German example with a gloss under each word, and a translation below."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BETWEEN = "|"
 
 
 class gloss(nodes.General, nodes.Element):
-    """Hold the German words, and the paragraphs of their glosses and translation."""
+    """A node with the German words and the paragraphs of glosses and translation."""
 
 
 def cells(line: str) -> list[str]:
@@ -48,8 +48,8 @@ def paired(german: str, glosses: str) -> list[tuple[str, str]]:
 def markup(pairs: list[tuple[str, str]], translation: str) -> str:
     """Return the HTML of a gloss.
 
-    Screen readers get the sentence and its glosses one after the other, because they
-    would read the pairs as a mixture of two languages.
+    Screen readers get the whole sentence and then its glosses, because otherwise they
+    would read the two languages mixed together.
     """
     ruby = " ".join(
         f'<ruby lang="de">{html.escape(word)}<rt>{html.escape(under)}</rt></ruby>'
@@ -68,7 +68,7 @@ def markup(pairs: list[tuple[str, str]], translation: str) -> str:
 
 
 def show_gloss(self: object, node: gloss) -> None:
-    """Write the gloss; a translation with another number of words is a warning."""
+    """Write the gloss; warn if a translation has a different number of words."""
     german, glosses, translation = (child.astext() for child in node.children)
     try:
         pairs = paired(german, glosses)
@@ -86,7 +86,7 @@ class Gloss(SphinxDirective):
     option_spec: ClassVar = {}
 
     def run(self) -> list[nodes.Node]:
-        """Return the gloss; raise an error if it does not have its three lines."""
+        """Return the gloss; raise an error if it does not have exactly three lines."""
         lines = [line.strip() for line in self.content if line.strip()]
         if len(lines) != 3:
             raise self.error(
@@ -99,7 +99,7 @@ class Gloss(SphinxDirective):
         except ValueError as error:
             raise self.error(str(error)) from None
         glosses = " ".join(glosses.split())  # a message has no columns
-        node = gloss("", nodes.inline("", german))  # Sphinx translates no inline node
+        node = gloss("", nodes.inline("", german))  # Sphinx skips inline nodes
         node += [nodes.paragraph(line, line) for line in (glosses, translation)]
         self.set_source_info(node)
         give_places(self, [node])

@@ -1,4 +1,4 @@
-"""The outputs of executed chapters that Jupyter Book keeps between builds."""
+"""Open the cache in which Jupyter Book keeps the outputs of executed chapters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from jupyter_cache.cache.main import JupyterCacheBase
 def kept_outputs(folder: str | Path) -> Iterator[JupyterCacheBase]:
     """Open Jupyter Book's cache in `folder`, and close its database at the end.
 
-    The cache itself never closes it: from Python 3.13 on, SQLite warns about that.
+    The cache itself never closes its database, and SQLite warns about that since Python
+    3.13.
     """
     cache = get_cache(folder)
     try:

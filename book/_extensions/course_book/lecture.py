@@ -1,7 +1,7 @@
-"""The pages to lecture from: slides for each unit, and a summary of the course.
+"""Write two pages for lectures: slides for each unit, and a summary of the course.
 
-Both show what the chapters hold already: their titles, drawings, main formulas and
-summaries. `_templates/lecture.html` is the frame of both.
+Both show parts of the chapters: titles, drawings, main formulas and summaries.
+`_templates/lecture.html` is the template of both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .drawn_pages import drawing
 from .everyone import AN_END
 from .words import said
 
-# The main formula of a chapter is its first, unless another one is listed here.
+# A chapter's main formula is its first one, unless another one is listed here.
 MAIN_FORMULAS = {
     "eq-recurrent-attention",
     "eq-training-smoothing",
@@ -38,10 +38,10 @@ class UnitSummary:
         number: the unit's number, such as "04".
         page: the chapter's file.
         title: the chapter's title.
-        drawings: each drawing, with its controls, and its caption.
+        drawings: each drawing with its controls, and its caption.
         picture: the last drawing before the main formula, without controls.
         formula: the main formula.
-        sentences: the chapter's summary.
+        sentences: the sentences of the chapter's summary.
     """
 
     number: str

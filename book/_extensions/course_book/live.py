@@ -1,7 +1,8 @@
-"""The directive `{live-translator}`: the course's Transformer at work in the page.
+"""The directive `{live-translator}`: the course's Transformer, running in the page.
 
-Its script lies in `book/live/`; here it becomes three files of the built book, which
-only a page that has the figure loads, and the model only once the figure is near.
+Its script is in `book/live/`. This module writes it as three files of the built book.
+Only pages with the figure load them, and the model is loaded only when the reader gets
+near the figure.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MARK = '<div class="live-figure">'
 
 
 def folds(text: str) -> str:
-    """Return the names of the parts to unfold; raise ValueError for another name."""
+    """Return the names of the parts to unfold; raise ValueError for an unknown name."""
     names = text.split()
     if others := set(names) - set(FOLDS):
         raise ValueError(f"expected some of {', '.join(FOLDS)}, found {sorted(others)}")
@@ -38,7 +39,7 @@ def folds(text: str) -> str:
 
 
 def kind(text: str) -> str:
-    """Return the name of an attention; raise ValueError if there is none such."""
+    """Return the name of an attention; raise ValueError for an unknown name."""
     return directives.choice(text, KINDS)
 
 
@@ -48,18 +49,21 @@ def switch(text: str) -> int:
 
 
 def attribute(value: object) -> str:
-    """Write a value as an attribute of HTML."""
+    """Return a value as text for an HTML attribute."""
     return html.escape(value if isinstance(value, str) else json.dumps(value))
 
 
 def figure(
     number: int, settings: Mapping[str, Any], opened: str, examples: list[Any]
 ) -> str:
-    """Write the figure: the box that the script fills, and a picture in its place.
+    """Return the HTML of the figure: a box that the script fills, and a picture.
+
+    The picture is for readers without a script.
 
     Args:
-        number: of the figure on its page, from 1.
-        settings: by the names of `view/state.js`; "text" is the sentence.
+        number: the number of the figure on its page, from 1.
+        settings: settings with the names that `view/state.js` uses; "text" is the
+            sentence.
         opened: names of the parts to unfold.
         examples: sentences to choose from, each with "text" and "why".
     """
@@ -72,11 +76,11 @@ def figure(
 
 
 class LiveTranslator(SphinxDirective):
-    """Write the figure, with what its options set before the reader does.
+    """Write the figure, with the initial settings from the options.
 
-    `sentence` and `word` (which word of the translation is lit up, from 1); `open`: the
-    parts that are unfolded; `attention`, `layer`, `head` (from 1; all heads without);
-    `k`, `alpha`, `temperature`; `mask` and `positions`: on or off.
+    Options are `sentence`; `word` (the highlighted word of the translation, from 1);
+    `open` (the unfolded parts); `attention`, `layer` and `head` (from 1; by default all
+    heads); `k`, `alpha` and `temperature`; `mask` and `positions` (on or off).
     """
 
     option_spec: ClassVar = {
@@ -94,7 +98,7 @@ class LiveTranslator(SphinxDirective):
     }
 
     def settings(self, sentence: str) -> dict[str, Any]:
-        """Return the options by the names of `view/state.js`, counted from 0."""
+        """Return the options with the names of `view/state.js`, counted from 0."""
         counted = {"word": "at", "layer": "layer", "head": "head"}
         renamed = {"attention": "kind", "mask": "causal"}
         same = ("k", "alpha", "temperature", "positions")
@@ -122,9 +126,9 @@ class LiveTranslator(SphinxDirective):
 def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Load the script and its style where the figure is, and nowhere else.
+    """Load the script and its style only on pages with the figure.
 
-    The front page begins with the figure: its model comes with the page.
+    The front page also loads the model at once, because it begins with the figure.
     """
     if MARK in context.get("body", ""):
         app.add_css_file("../live/live.css")

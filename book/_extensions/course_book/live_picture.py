@@ -1,4 +1,4 @@
-"""The picture that stands for the live translator: on paper, and without a script."""
+"""The picture that replaces the live translator on paper and without a script."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from transformer.translation.inference import Translation, translate
 
 from .words import said
 
-LINE, LEFT, RIGHT = 30, 130, 260  # height of a row; where the arcs begin and end
-FAINTEST = 0.02  # an arc of a smaller weight is not drawn
+LINE, LEFT, RIGHT = 30, 130, 260  # height of a row; x of both ends of the arcs
+FAINTEST = 0.02  # arcs for smaller weights are not drawn
 
 
 @functools.cache
 def shipped() -> ShippedModel:
-    """Return the course's model, loaded once a build."""
+    """Return the course's model; it is loaded once in each build."""
     return load_shipped_model()
 
 
 def middle(row: int) -> int:
-    """Return the height of the middle of a row."""
+    """Return the y of a row's middle."""
     return LINE * row + LINE // 2 + 4
 
 
 def arcs(weights: list[list[float]]) -> list[str]:
-    """Draw each weight as an arc, the larger the thicker."""
+    """Draw each weight as an arc, which is thicker for a larger weight."""
     bend = (RIGHT - LEFT) // 3
     return [
         f'<path d="M{RIGHT} {middle(i)}C{RIGHT - bend} {middle(i)} '
@@ -39,7 +39,7 @@ def arcs(weights: list[list[float]]) -> list[str]:
 
 
 def labels(found: Translation) -> list[str]:
-    """Write the words read on the left; on the right, what each place predicts."""
+    """Write the source words on the left and the predicted words on the right."""
     left = [
         f'<text x="{LEFT - 8}" y="{middle(j) + 5}" text-anchor="end" lang="de">'
         f"{escape(word)}</text>"
@@ -55,7 +55,7 @@ def labels(found: Translation) -> list[str]:
 
 
 def describe(found: Translation, weights: list[list[float]]) -> str:
-    """Say in words where each word of the translation looks most."""
+    """Return a text that states where each word of the translation looks most."""
     look = said("“{word}” at “{source}”")
     looks = [
         look.format(word=word, source=found.source[row.index(max(row))])
@@ -67,13 +67,13 @@ def describe(found: Translation, weights: list[list[float]]) -> str:
 
 
 def picture(sentence: str) -> str:
-    """Draw what the last layer looks at while it translates, the mean of its heads.
+    """Draw the mean attention of the last layer's heads during a translation.
 
     Args:
         sentence: German text.
 
     Returns:
-        HTML: a drawing with its text alternative, and one line about it.
+        HTML with a drawing, its text alternative, and one line of explanation.
     """
     model = shipped()
     found = translate(model.model, sentence, model.words)

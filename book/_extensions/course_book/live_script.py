@@ -1,4 +1,4 @@
-"""The files of the live translator, made from `book/live/` and the shipped model."""
+"""Make the files of the live translator from `book/live/` and the shipped model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transformer.shipped_model.weights import FOLDER as SHIPPED
 from .words import said
 
 LIVE = Path(__file__).resolve().parents[2] / "live"
-# What tests ask the script for.
+# The names that tests use.
 EXPORTS = (
     *("Kernel", "Transformer", "Translator", "Vocabulary"),
     *("fromBase64", "localSession", "openSession", "readModelFile", "readSafetensors"),
@@ -21,15 +21,15 @@ EXPORTS = (
 
 
 def sources() -> list[Path]:
-    """List the parts of the script; the one that starts it comes last."""
+    """Return the files of the script; the file that starts it is the last."""
     engine, view = (sorted((LIVE / room).glob("*.js")) for room in ("engine", "view"))
     return [*engine, *sorted(view, key=lambda path: path.stem == "start")]
 
 
 def script() -> str:
-    """Put the parts into one function, of whose text a worker can be made too.
+    """Return the script as one function, from whose text a worker can be made too.
 
-    Its words are those of the book's language.
+    Its words are in the book's language.
     """
     parts = "\n".join(translated(path.read_text("utf-8"), said) for path in sources())
     return (
@@ -40,7 +40,7 @@ def script() -> str:
 
 
 def model_script() -> str:
-    """Write the shipped model as a script: a page on the disk may read nothing else."""
+    """Return the shipped model as a script, which a page on disk can load."""
     card = json.loads((SHIPPED / "tiny.json").read_text("utf-8"))
     files = [(SHIPPED / name).read_bytes() for name in card["sha256"]]
     model = {

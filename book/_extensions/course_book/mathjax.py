@@ -1,4 +1,4 @@
-"""Copy MathJax from its PyPI package into a book: formulas need no network."""
+"""Copy MathJax from its PyPI package into a book, so formulas need no network."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import shutil
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
-PACKAGE = "sphinx-mathjax-offline"  # holds MathJax 3.2.2
-# The full file holds every TeX extension and the glyphs: it never loads another file.
+PACKAGE = "sphinx-mathjax-offline"  # contains MathJax 3.2.2
+# The full file contains all TeX extensions and glyphs, so it loads no other file.
 FILE = "tex-svg-full.js"
 SHA256 = "a4354ff94fd868aea0cc6eaaa79a57fda0588646fc46ee3700a349ee0a11cbe6"
-FOLDER = Path("_vendor") / "mathjax"  # of a book; holds the licence of MathJax too
+FOLDER = Path("_vendor") / "mathjax"  # in the book's folder, with MathJax's licence
 
 
 class MathJaxError(RuntimeError):
@@ -22,7 +22,7 @@ def installed_file() -> Path:
     """Return the path of MathJax in the installed package.
 
     Raises:
-        MathJaxError: if the package is not installed or does not hold the file.
+        MathJaxError: if the package is not installed or does not contain the file.
     """
     try:
         found = [path for path in files(PACKAGE) or () if path.name == FILE]
@@ -37,10 +37,10 @@ def installed_file() -> Path:
 
 
 def copy_mathjax(book: Path) -> Path:
-    """Copy MathJax into `book` where it is missing or damaged; return its path.
+    """Copy MathJax into `book` if it is missing or damaged there; return its path.
 
     Raises:
-        MathJaxError: if the package is missing or holds another release.
+        MathJaxError: if the package is missing or contains another version.
     """
     copied = book / FOLDER / FILE
     if copied.is_file() and digest_of(copied) == SHA256:
@@ -54,7 +54,7 @@ def copy_mathjax(book: Path) -> Path:
     copied.parent.mkdir(parents=True, exist_ok=True)
     new = copied.with_suffix(".new")
     shutil.copyfile(source, new)
-    new.replace(copied)  # a build that is stopped leaves no half of a file
+    new.replace(copied)  # an interrupted build leaves no incomplete file
     return copied
 
 

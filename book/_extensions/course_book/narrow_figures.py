@@ -1,7 +1,8 @@
-"""Give each figure of a chapter its narrow version on a small page.
+"""Show the narrow version of each figure on small screens.
 
-`transformer.plots.narrow` lays a figure out a second time, with its words as large,
-and packs the result into the wide figure's file. Here it gets a file of its own.
+`transformer.plots.narrow` makes a second, narrow layout of a figure with text of the
+same size, and stores it in the SVG file of the wide figure. This module writes it to a
+file of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ IMAGE = re.compile(r'<img\b[^>]*\bsrc="([^"]*/)?([^"/]+)\.svg"[^>]*>')
 
 
 def unpack(svg: str) -> str | None:
-    """Return the narrow version that a figure's SVG holds, or None."""
+    """Return the narrow version that a figure's SVG contains, or None."""
     held = PACKED.search(svg)
     return held and zlib.decompress(base64.b64decode(held[1])).decode()
 
 
 def offer_both(app: Sphinx, image: re.Match[str]) -> str:
-    """Return a `<picture>` of both versions; the image alone where there is but one."""
+    """Return a `<picture>` with both versions, or the image if there is only one."""
     files = {Path(name).stem: uri for uri, name in app.builder.images.items()}
     uri = files.get(image[2])
     narrow = uri and unpack((Path(app.srcdir) / uri).read_text("utf-8"))

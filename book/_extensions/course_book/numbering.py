@@ -1,4 +1,4 @@
-"""Number a chapter as its unit: chapter 04_attention is 4, and its figures 4.1, 4.2."""
+"""Number chapters like their units: 04_attention is 4, with figures 4.1 and 4.2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def renumber(env: BuildEnvironment, docname: str, number: int) -> None:
     """Replace the first part of every section number of `docname` by `number`."""
     sections = env.toc_secnumbers[docname]
     for anchor, old in sections.items():
-        if old:  # sections below the depth that is numbered have none
+        if old:  # deep sections have no number
             sections[anchor] = (number, *old[1:])
     entries = env.tocs[docname].findall(nodes.reference)
     for node in (env.titles[docname], *entries):
@@ -21,10 +21,10 @@ def renumber(env: BuildEnvironment, docname: str, number: int) -> None:
 
 
 def number_by_unit(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Number chapters as units, then figures again; return the pages that changed.
+    """Number chapters like units, then the figures again; return the changed pages.
 
-    Sphinx counts the chapters that are there; a unit keeps its number whether or not
-    the units before it have been written.
+    Sphinx would count the existing chapters, but a unit keeps its number even if
+    earlier units are not written yet.
     """
     units = {unit.slug: unit for unit in app.config.course_facts.units}
     for docname in env.toc_secnumbers:

@@ -1,6 +1,6 @@
-"""The directive `{own-progress}`: a learner's progress, from the file of the check.
+"""The directive `{own-progress}`: show a learner's progress from the check's file.
 
-`_static/course.js` reads the file in the browser, which sends it nowhere.
+`_static/course.js` reads the file in the browser and sends it nowhere.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .words import said
 
 
 def display(course: Course, units: Sequence[Unit], language: str) -> str:
-    """Return the HTML of the display, hidden until the script fills it."""
+    """Return the HTML of the display, which is hidden until the script fills it."""
     facts = {
         "units": [
             {

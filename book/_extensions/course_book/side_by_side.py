@@ -1,8 +1,9 @@
-"""Execute chapters side by side before they are read.
+"""Execute chapters in parallel before Sphinx reads them.
 
-Sphinx reads one chapter after the other, and each is executed while it is read: all
-processors but one would wait. What is executed here lies in Jupyter Book's cache when
-the chapter is read. A chapter that fails is left to the reading, which says so.
+Sphinx reads one chapter after another and executes each while reading it, so only one
+processor would work. This module executes the chapters earlier and stores the outputs
+in Jupyter Book's cache. If a chapter fails, Sphinx executes it again and reports the
+error.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from sphinx.util import logging
 
 from .kept_outputs import kept_outputs
 
-MOST = 4  # kernels at once
+MOST = 4  # maximum number of kernels at the same time
 logger = logging.getLogger(__name__)
 
 
 def execute_chapters(app: Sphinx, env: BuildEnvironment, names: list[str]) -> None:
-    """Execute the chapters that are to be read and that the cache does not hold."""
+    """Execute the chapters that Sphinx will read and that are not in the cache."""
     settings: NbParserConfig = env.mystnb_config  # type: ignore[attr-defined]
     if settings.execution_mode != "cache":
         return
@@ -55,13 +56,13 @@ def execute_chapters(app: Sphinx, env: BuildEnvironment, names: list[str]) -> No
 
 
 def reader_of(env: BuildEnvironment, path: Path) -> NbReader | None:
-    """Return what reads a notebook; None for a page without code."""
+    """Return a reader for a notebook, or None for a page without code."""
     markdown, settings = env.myst_config, env.mystnb_config  # type: ignore[attr-defined]
     return create_nb_reader(str(path), markdown, settings, path.read_text("utf-8"))
 
 
 def is_missing(cache: JupyterCacheAbstract, notebook: NotebookNode) -> bool:
-    """Say whether a notebook has code, and the cache lacks what it prints."""
+    """Return whether a notebook has code and its outputs are not in the cache."""
     if not any(cell.cell_type == "code" for cell in notebook.cells):
         return False
     try:
@@ -77,13 +78,13 @@ def execute(
     seconds: int,
     tell: Callable[[Path], None],
 ) -> None:
-    """Execute notebooks, as many at once as there are processors; keep what succeeds.
+    """Execute notebooks in parallel, and store the outputs of those that succeed.
 
     Args:
-        notebooks: by their files, in whose folders they run.
-        cache: where they go.
-        seconds: the most that a cell may take.
-        tell: called with each file whose notebook has ended.
+        notebooks: the notebooks by their files; each runs in its file's folder.
+        cache: the cache for the outputs.
+        seconds: maximum time for a cell.
+        tell: a function that is called with the file of each notebook that has ended.
     """
     asyncio.run(_execute(notebooks, cache, seconds, tell))
 
@@ -104,9 +105,9 @@ async def _execute(
                 notebook,
                 timeout=seconds,
                 resources=place,
-                record_timing=False,  # a cell's times would be a part of its name
-                # The kernel sends a print in two messages whenever a fifth of a
-                # second is over. myst-nb would end a line between them.
+                record_timing=False,  # otherwise a cell's name would contain its times
+                # The kernel splits printed text into messages every 0.2 seconds, and
+                # myst-nb would break a line between two messages.
                 coalesce_streams=True,
             )
             with suppress(CellExecutionError, CellTimeoutError, DeadKernelError):

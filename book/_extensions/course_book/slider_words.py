@@ -1,7 +1,7 @@
-"""Translate what the sliders of a page say: titles, positions, text alternatives.
+"""Translate the texts of sliders: titles, positions and text alternatives.
 
-`transformer.plots.slider` writes them into HTML when a chapter is executed, which is
-done once for all languages. Here they become messages of the page's catalogue.
+`transformer.plots.slider` writes them into HTML when a chapter is executed, which
+happens once for all languages. This module makes them messages of the page's catalogue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHOWN = re.compile(r'(aria-valuetext="|<output [^>]*>)([^"<]*)')
 
 
 def messages(markup: str) -> Iterator[str]:
-    """Yield what a slider says, each once: its title, its picture, its positions."""
+    """Yield the texts of a slider, each once: its title, alternatives and positions."""
     found = [html.unescape(title[2]) for title in TITLE.finditer(markup)]
     for frame in FRAME.finditer(markup):
         found += _parts(frame)
@@ -32,7 +32,7 @@ def messages(markup: str) -> Iterator[str]:
 
 
 def translated(markup: str, say: Callable[[str], str]) -> str:
-    """Return a slider in other words."""
+    """Return a slider with translated texts."""
 
     def put_frame(frame: re.Match[str]) -> str:
         alt, label = (say(part) for part in _parts(frame))
@@ -46,13 +46,13 @@ def translated(markup: str, say: Callable[[str], str]) -> str:
 
 
 def _parts(frame: re.Match[str]) -> tuple[str, str]:
-    """Return what a frame shows, and at which position of the slider."""
+    """Return the text alternative of a frame and the label of its position."""
     alt, label = html.unescape(frame[1]), html.unescape(frame[2])
     return alt.removesuffix(f" ({label})"), label
 
 
 def translate_sliders(app: Sphinx, doctree: nodes.document) -> None:
-    """Put a page's sliders into its language; for gettext, list what they say."""
+    """Translate the sliders of a page; for gettext, list their texts."""
     listing = app.builder.name == GETTEXT
     if not (listing or is_translation(app)):
         return

@@ -1,7 +1,8 @@
-"""What a translation needs beyond Sphinx's gettext, which finds most sentences.
+"""Translate the parts of the book that Sphinx's gettext does not find.
 
-The English text is the only source. Catalogues lie in `book/locale/ko/`; what they do
-not have shows in English. `autograder/translations/` writes and checks them.
+The English text is the only source. The catalogues are in `book/locale/ko/`, and texts
+without a translation stay in English. `autograder/translations/` writes and checks the
+catalogues.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ SOURCE = "en"
 HANGUL = re.compile("[가-힣]")
 GETTEXT = "gettext"
 SEEN = ("image/svg+xml", "image/png", "text/html", "text/markdown", "text/plain")
-KOREAN_WORDS = "## Korean words"  # of the glossary: an English reader's, no Korean's
+KOREAN_WORDS = "## Korean words"  # part of the glossary for English readers only
 
 
 def is_translation(app: Sphinx) -> bool:
-    """Say whether the book is built in another language than its own."""
+    """Return whether the book is built in another language than English."""
     return app.config.language != SOURCE
 
 
 def locale_dir(app: Sphinx) -> Path:
-    """Locate the catalogues of all languages."""
+    """Return the folder with the catalogues of all languages."""
     return Path(app.srcdir) / app.config.locale_dirs[0]
 
 
 def find_pictures(app: Sphinx, config: Config) -> None:
-    """Let gettext see outputs as a web page does: alt texts are messages too."""
+    """Let gettext see the same outputs as a web page, so it finds their alt texts."""
     config.nb_mime_priority_overrides = [
         *config.nb_mime_priority_overrides,
         *((GETTEXT, kind, place) for place, kind in enumerate(SEEN)),
@@ -52,27 +53,28 @@ def find_pictures(app: Sphinx, config: Config) -> None:
 def use_words(app: Sphinx, config: Config) -> None:
     """Let the book's own code write in the book's language.
 
-    The words are a setting: where one has changed, Sphinx reads all pages again.
+    The words are stored as a setting, so Sphinx reads all pages again if one of them
+    changes.
     """
     config.course_words = words.use(locale_dir(app) / config.language)
 
 
 def drop_korean_words(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Leave the glossary's list of Korean words to readers of English."""
+    """Remove the glossary's list of Korean words from translations."""
     translated = is_translation(app) or app.builder.name == GETTEXT
     if docname == "glossary" and translated:
         source[0] = source[0].partition(KOREAN_WORDS)[0]
 
 
 def translate_pictures(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Translate the words of pictures that a page writes in HTML."""
+    """Translate the text alternatives of pictures that a page writes as HTML."""
     source[0] = with_picture_words(source[0], words.said)
 
 
 def put_theme_words(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Hand the template the words that the theme has in English alone."""
+    """Pass translations to the template for the theme's English-only words."""
     context["theme_words"] = {
         "Toggle primary sidebar": words.said("Toggle primary sidebar"),
         "Toggle secondary sidebar": words.said("Toggle secondary sidebar"),
@@ -88,9 +90,9 @@ def put_theme_words(
 
 
 def translate_captions(app: Sphinx, doctree: nodes.document) -> None:
-    """Translate what stands above the parts of the contents.
+    """Translate the captions of the parts in the table of contents.
 
-    They are put in after Sphinx has translated the page.
+    Sphinx adds the captions after it has translated the page.
     """
     if not is_translation(app):
         return
@@ -102,7 +104,7 @@ def translate_captions(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def mark_foreign_words(app: Sphinx, doctree: nodes.document) -> None:
-    """Mark what is slanted and no Hangul: words of other languages, such as *ruft*."""
+    """Mark emphasised words without Hangul as foreign words, such as *ruft*."""
     if is_translation(app):
         for node in doctree.findall(nodes.emphasis):
             if not HANGUL.search(node.astext()):
@@ -110,9 +112,10 @@ def mark_foreign_words(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def give_places(directive: SphinxDirective, made: list[nodes.Node]) -> None:
-    """Say of a directive's text where it stands, for Sphinx translates no other.
+    """Set the source and line of a directive's nodes, without which they stay English.
 
-    What does not come from the page is the directive's own: `words.said` knows it.
+    Text that does not come from the page is marked as not translatable, because
+    `words.said` has already translated it.
     """
     source, line = directive.get_source_info()
     written = _in_one_line("\n".join(directive.content))
@@ -131,7 +134,7 @@ def _in_one_line(text: str) -> str:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register what is translated with Sphinx."""
+    """Register the functions of this module with Sphinx."""
     app.add_config_value("course_words", [], "env")
     app.add_search_language(SearchKorean)
     styles = "sphinxcontrib.bibtex.style.referencing"

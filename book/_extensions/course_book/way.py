@@ -1,4 +1,4 @@
-"""The way through the course: what each chapter asks, in units and minutes."""
+"""The table of what each chapter requires: earlier units, and time in minutes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TIME = re.compile(
 
 @dataclass(frozen=True)
 class Asked:
-    """Hold what a chapter asks of its reader.
+    """Hold the requirements of a chapter.
 
     Attributes:
         needs: the numbers of the units that it builds on.
@@ -36,7 +36,7 @@ class Asked:
 
 
 def asked(chapter: str) -> Asked:
-    """Read what a chapter asks from its source.
+    """Read a chapter's requirements from its source.
 
     Raises:
         ValueError: if it has no "**You need**" or no "**Time:**" in the form of
@@ -53,13 +53,13 @@ def asked(chapter: str) -> Asked:
 
 
 def in_hours(minutes: int) -> str:
-    """Write minutes as hours and minutes, such as “10 h 45 min”."""
+    """Return minutes as hours and minutes, such as “10 h 45 min”."""
     hours, rest = divmod(minutes, 60)
     return said("{hours} h {minutes:02} min").format(hours=hours, minutes=rest)
 
 
 def way_through(chapters: dict[int, Asked]) -> list[str]:
-    """Return the lines of a table: what each unit needs, its minutes, and the sum."""
+    """Return the lines of a table with each unit's requirements and the total time."""
     rows = [
         f"| {number:02} | {', '.join(f'{n:02}' for n in one.needs) or said('none')} | "
         f"{one.reading} | {one.notebook} |"
@@ -77,18 +77,18 @@ def way_through(chapters: dict[int, Asked]) -> list[str]:
 
 
 class WayThrough(CourseDirective):
-    """Write the table of what each unit needs, from the chapters themselves."""
+    """Write the table of each unit's requirements, which it reads from the chapters."""
 
     has_content = False
 
     def source(self, unit: Unit) -> Path:
-        """Return the file of a unit's chapter, which this page then depends on."""
+        """Return the file of a unit's chapter, and note that the page depends on it."""
         path = self.env.doc2path(unit.slug)
         self.env.note_dependency(str(path))
         return Path(path)
 
     def run(self) -> list[nodes.Node]:
-        """Return the table."""
+        """Return the nodes of the table."""
         chapters = {
             unit.number: asked(self.source(unit).read_text("utf-8"))
             for unit in self.course.units

@@ -1,6 +1,6 @@
-"""The words that the book's own code writes, in the language of the built book.
+"""Translate the words that the book's own code writes.
 
-They are the strings in calls of `said`, and those of the scripts of `book/live/`.
+They are the strings in calls of `said`, and those in the scripts of `book/live/`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _table: dict[str, str] = {}
 
 
 def use(folder: Path) -> list[tuple[str, str]]:
-    """Take the words from the catalogue in `folder` from now on, and return them."""
+    """Load the translations from the catalogue in `folder`, and return them."""
     _table.clear()
     _table.update(translations(folder / CATALOGUE))
     return sorted(_table.items())
 
 
 def said(english: str) -> str:
-    """Return words in the book's language; English where no translation is there."""
+    """Return the translation of a text, or the English text if there is none."""
     return _table.get(english, english)

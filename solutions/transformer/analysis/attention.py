@@ -1,4 +1,4 @@
-"""How widely attention spreads its weights."""
+"""Measure how evenly attention spreads its weights over the keys."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""The average attention of the decoder's heads."""
+"""Average the attention weights of the decoder's heads."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""A look-up as a one-hot vector times a matrix, and the gradient of its table."""
+"""Embedding look-up as a matrix product, and the gradient of the embedding table."""
 
 import torch
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""How far the encoder's layers turn a token's vector."""
+"""Measure how far the encoder's layers change the direction of a token's vector."""
 
 from collections.abc import Sequence
 

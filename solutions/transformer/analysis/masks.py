@@ -1,4 +1,4 @@
-"""Masking after the softmax, which needs a repair."""
+"""Mask attention weights after the softmax, and renormalise the rows."""
 
 from torch import Tensor
 

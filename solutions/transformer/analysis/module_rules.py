@@ -1,4 +1,4 @@
-"""Check the rules of the notebooks for a module, which has weights and a mode."""
+"""Check that a student's module keeps the rules of the notebooks."""
 
 import torch
 from torch import Tensor, nn
@@ -8,20 +8,21 @@ from transformer.analysis.notebook_rules import require_rules
 
 
 def require_module_rules(module: nn.Module, *inputs: Tensor) -> None:
-    """Check that a module keeps the rules of the notebooks, and uses all its weights.
+    """Check that a module keeps the rules of the notebooks and uses all its weights.
 
     Args:
-        module: a module for inputs with one batch axis. Its first or only result is a
-            tensor, without random numbers in evaluation mode. It ends in that mode.
-        inputs: its arguments without the batch axis, the first of them a float32
-            tensor, the others too or Boolean masks.
+        module: a module for inputs with one batch axis. Its only or first result is a
+            tensor, which contains no randomness in evaluation mode. The module is left
+            in evaluation mode.
+        inputs: the arguments without the batch axis. The first is a float32 tensor, and
+            the others are float32 tensors or Boolean masks.
 
     Raises:
-        AssertionError: if the module breaks a rule. The message says which one.
+        AssertionError: if the module breaks a rule. The message names the rule.
     """
 
     def call(*given: Tensor) -> Tensor:
-        """Return the first result for inputs with any number of leading axes."""
+        """Call the module on inputs with any number of leading axes."""
         weights = {**dict(module.named_parameters()), **dict(module.named_buffers())}
         weights = {name: weight.to(given[0]) for name, weight in weights.items()}
         pairs = zip(given, inputs, strict=True)
@@ -42,7 +43,7 @@ def require_module_rules(module: nn.Module, *inputs: Tensor) -> None:
 
 
 def _require_every_weight(module: nn.Module, result: Tensor) -> None:
-    """Require that a result depends on every weight of the module."""
+    """Check that the result depends on every weight of the module."""
     weights = {name: x for name, x in module.named_parameters() if x.requires_grad}
     assert result.requires_grad, (
         "no gradient flows back to the weights: use no detach, numpy or torch.no_grad"

@@ -1,4 +1,4 @@
-"""An offset of k positions is a linear map (Section 3.5 of Vaswani et al., 2017)."""
+"""Shift positions by a linear map (Section 3.5 of Vaswani et al., 2017)."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""The command line as a whole."""
+"""The command-line application with all its commands."""
 
 import typer
 

@@ -60,7 +60,7 @@ def evaluate(
     max_len: MaxLen = None,
     weights: Which = Weights.best,
 ) -> None:
-    """Print a checkpoint's perplexity and BLEU score, each with its convention."""
+    """Print a checkpoint's perplexity and BLEU, and how each of them is computed."""
     with one_line_errors():
         settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
@@ -84,7 +84,7 @@ def evaluate(
 
 
 def report_perplexity(loss: float, part: Measured) -> None:
-    """Print a loss as a perplexity, and how it was counted."""
+    """Print the perplexity for a loss, and how it is computed."""
     say(f"{part.corpus.value}, {part.name}: {len(part.pairs):,} sentences")
     unit = "subword" if part.words[0].subwords else "token"
     say(

@@ -1,4 +1,4 @@
-"""End all processes that `torchrun` has started, with only one message."""
+"""Stop all processes that `torchrun` has started, and print only one message."""
 
 import os
 import signal
@@ -13,14 +13,13 @@ from torch import distributed
 
 from transformer.training.distributed import Processes
 
-GRACE = 5.0  # seconds; torchrun waits 30 before it kills
+GRACE = 5.0  # seconds; torchrun kills processes only after 30
 
 
 def may_speak() -> bool:
-    """Return whether no other process has reported yet why the run ends.
+    """Return whether this process is the first to report why the run ends.
 
-    The processes ask torchrun's agent, which outlives them, and the first one may
-    report.
+    The processes share a counter on torchrun's agent, because the agent outlives them.
     """
     if not distributed.is_torchelastic_launched():
         return True
@@ -37,14 +36,14 @@ def may_speak() -> bool:
 def ending_together(
     processes: Processes, last_words: Callable[[], None]
 ) -> Iterator[None]:
-    """End with a message if this run is stopped or another process has ended.
+    """Print a message and exit if the run is stopped or another process has ended.
 
     Args:
-        processes: the processes, which torchrun stops together if one fails.
-        last_words: a function that reports which checkpoints are kept.
+        processes: the processes of the run, which torchrun stops together if one fails.
+        last_words: a function that prints which checkpoints are kept.
 
     Raises:
-        typer.Exit: with code 130, after the last words.
+        typer.Exit: with code 130, after the message.
     """
     try:
         with _hearing_torchrun(processes, last_words):
@@ -63,8 +62,8 @@ def _hearing_torchrun(
 ) -> Iterator[None]:
     """Treat SIGTERM like Ctrl-C, and end this process after at most `GRACE` seconds.
 
-    While Python waits for a process that has ended, it handles no signal, and therefore
-    a thread handles it.
+    Python handles no signal while it waits for another process that has already ended.
+    A thread therefore watches for signals.
     """
     if processes.count == 1:
         yield
@@ -78,7 +77,7 @@ def _hearing_torchrun(
     try:
         yield
     finally:
-        _answer_signals(signal.SIG_IGN)  # it is about to end
+        _answer_signals(signal.SIG_IGN)  # the process is about to end
         signal.set_wakeup_fd(-1)
 
 
@@ -88,7 +87,7 @@ def _answer_signals(handler: signal.Handlers | Callable) -> None:
 
 
 def _end_if_stuck(heard: int, last_words: Callable[[], None]) -> None:
-    os.read(heard, 1)  # returns when a signal has come
+    os.read(heard, 1)  # blocks until a signal arrives
     time.sleep(GRACE)
     last_words()
     os._exit(130)

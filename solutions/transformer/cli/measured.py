@@ -1,4 +1,4 @@
-"""The sentences on which a checkpoint is measured, and its scores."""
+"""Read the sentences for evaluating a checkpoint, and score its translations."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,12 +22,12 @@ from transformer.translation.evaluation import (
 
 @dataclass(frozen=True)
 class Measured:
-    """Hold the sentences on which a model is measured.
+    """Hold the sentences on which a model is evaluated.
 
     Attributes:
-        name: the name of the sentences.
-        corpus: their corpus.
-        pairs: the pairs, in the words or subwords of the model.
+        name: the name of the test set.
+        corpus: the corpus that it belongs to.
+        pairs: the sentence pairs, split into the model's words or subwords.
         words: the model's vocabularies.
     """
 
@@ -45,19 +45,19 @@ def read_measured(
     split: str,
     files: tuple[Path | None, Path | None],
 ) -> Measured:
-    """Read the sentences for measuring a checkpoint, in its own words.
+    """Read the sentences for evaluating a checkpoint, split into the model's tokens.
 
     Args:
         checkpoint: the checkpoint, with its words or subwords.
-        path: its path; the sentences of a run on the user's files are in the same
-            folder.
+        path: path of the checkpoint. A run on the user's own files keeps their
+            sentences in the same folder.
         corpus: the corpus.
-        folder: folder of Multi30k's files.
-        split: the part of the corpus.
-        files: two text files instead, with one sentence per line.
+        folder: folder with Multi30k's files.
+        split: the part of the corpus, such as "test".
+        files: two text files with one sentence per line, to evaluate on instead.
 
     Raises:
-        ValueError: if there is no such part, or the model has different words.
+        ValueError: if the corpus has no such part, or the model has other words.
     """
     words = checkpoint.vocabularies()
     src, tgt = files
@@ -80,7 +80,7 @@ def read_measured(
 
 
 def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
-    """Check that a corpus has a part; Multi30k's folder may contain extra parts."""
+    """Raise ValueError if a corpus has no such part; Multi30k may have extra ones."""
     if corpus is CorpusName.grammar and split not in ("valid", "test"):
         raise ValueError(f"the grammar has no part {split!r}: valid or test")
     if corpus is CorpusName.grammar or split in SPLITS:
@@ -97,7 +97,7 @@ def _require_part(corpus: CorpusName, folder: Path | None, split: str) -> None:
 def _own_pairs(
     words: Vocabularies, path: Path, split: str, src: Path | None, tgt: Path | None
 ) -> tuple[tuple[SentencePair, ...], str]:
-    """Return the pairs of two files, or those kept by a run, and their name."""
+    """Return the pairs of two files, or of the run's own data, and a name for them."""
     subwords = words[0].subwords
     if subwords is None:
         raise ValueError(
@@ -116,11 +116,10 @@ def _own_pairs(
 def scores_of(
     translations: list[list[str]], measured: Measured
 ) -> list[tuple[str, Bleu]]:
-    """Score translations and return each score by its name.
+    """Score translations, and return each score with its name.
 
-    If torchtext is installed, all translations except those of the user's own files are
-    also scored as in the tutorial. Text from subwords is first split into spaCy's
-    tokens.
+    If torchtext is installed, also compute the tutorial's BLEU, except for the user's
+    own files. For that score, text from subwords is first split into spaCy's tokens.
     """
     join = measured.words[1].join
     references = [pair.tgt for pair in measured.pairs]

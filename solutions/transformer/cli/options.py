@@ -1,4 +1,4 @@
-"""The options and the output functions that the commands share."""
+"""Options and output functions that the commands share."""
 
 import contextlib
 import sys
@@ -29,14 +29,14 @@ problems = Console(stderr=True)
 
 
 class Precision(StrEnum):
-    """The number formats for matrix products."""
+    """Number formats for matrix products."""
 
     float32 = "float32"
     bfloat16 = "bfloat16"
 
 
 class Weights(StrEnum):
-    """The checkpoints that a training run leaves."""
+    """The checkpoints that a training run writes."""
 
     best = "best"
     averaged = "averaged"
@@ -44,7 +44,7 @@ class Weights(StrEnum):
 
     @property
     def file(self) -> str:
-        """Name of the file in the run's folder."""
+        """Return the name of the checkpoint's file in the run's folder."""
         return {"best": BEST, "averaged": AVERAGED, "last": LAST}[self.value]
 
 
@@ -77,13 +77,13 @@ USUAL_OUT = Path("runs") / "transformer"
 
 
 def say(text: str) -> None:
-    """Print a line without markup."""
+    """Print a line without interpreting markup."""
     console.print(text, markup=False, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Turn errors that the user can correct into one line and exit code 2."""
+    """Print errors that the user can correct on one line, and exit with code 2."""
     try:
         yield
     except torch.cuda.OutOfMemoryError:
@@ -104,7 +104,7 @@ def one_line_errors() -> Iterator[None]:
 
 
 def in_words(error: OSError) -> str:
-    """Return a system error as text, with the file first and without its number."""
+    """Return a system error as text that starts with the file and omits its number."""
     if error.filename is None or error.strerror is None:
         return error.strerror or str(error)
     return f"{error.filename}: {error.strerror}"
@@ -132,17 +132,17 @@ def read_corpus(
 
 
 def describe_words(words: Vocabularies) -> str:
-    """Return a text with the numbers of words or subwords."""
+    """Return a text that states the vocabulary sizes."""
     if words[0].subwords:
         return f"{len(words[0]):,} subwords that both sides share"
     return f"{len(words[0]):,} and {len(words[1]):,} words"
 
 
 def weights_of(run: Path, weights: Weights) -> Path:
-    """Return the path of the weights of a run.
+    """Return the path of a run's weights.
 
     Raises:
-        ValueError: if the run keeps no average.
+        ValueError: if the averaged weights are asked for and the run has none.
     """
     path = run / weights.file
     if weights is Weights.averaged and not path.exists() and (run / LAST).exists():
@@ -156,7 +156,7 @@ def weights_of(run: Path, weights: Weights) -> Path:
 def search_settings(
     beam_size: int, length_penalty: float, max_len: int | None
 ) -> SearchSettings:
-    """Return the settings of a search, by default with the length for words."""
+    """Return the search settings, by default with the maximum length for words."""
     limit = MOST_WORDS if max_len is None else max_len
     return SearchSettings(beam_size, length_penalty, limit)
 
@@ -164,14 +164,15 @@ def search_settings(
 def with_room(
     settings: SearchSettings, max_len: int | None, checkpoint: Checkpoint, longest: int
 ) -> SearchSettings:
-    """Return settings with enough length for subwords, unless the user set a length.
+    """Return search settings that leave enough length for subwords.
+
+    A maximum length that the user has set is kept.
 
     Args:
         settings: settings of the search.
-        max_len: the greatest length set by the user, or None.
-        checkpoint: the checkpoint of the model, which cannot write more tokens than it
-            has positions.
-        longest: number of tokens of the longest source.
+        max_len: the maximum length that the user has set, or None.
+        checkpoint: the model's checkpoint. Its number of positions limits the length.
+        longest: number of tokens of the longest source sentence.
     """
     if max_len is not None or checkpoint.subwords is None:
         return settings

@@ -1,4 +1,4 @@
-"""The options for training and evaluating with the user's own text files."""
+"""Options for training and evaluating on the user's own text files."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +26,7 @@ from transformer.training.presets import (
     make_data,
 )
 
-POSITIONS = 256  # tokens of a sentence, for a model that sets no limit
+POSITIONS = 256  # maximum tokens of a sentence, if the model sets no limit
 TwoFiles = tuple[Path, Path]
 Src = Annotated[
     Path | None,
@@ -53,13 +53,13 @@ SubwordCount = Annotated[
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Hold the options for the training data.
+    """Hold the options that select the training data.
 
     Attributes:
         name: the corpus.
-        folder: folder of Multi30k's files.
-        texts: the user's own files by part; empty for another corpus.
-        subwords: number of subwords, if it was set.
+        folder: folder with Multi30k's files.
+        texts: the user's own files for each part; empty for another corpus.
+        subwords: number of subwords, or None if the user did not set it.
     """
 
     name: CorpusName
@@ -75,11 +75,11 @@ def name_texts(
     test: TwoFiles | None,
     resume: bool,
 ) -> dict[str, PairedText]:
-    """Return the named files by their part of the corpus.
+    """Return the user's text files by part of the corpus.
 
     Raises:
-        ValueError: if some are missing or named twice, or the options name another
-            corpus.
+        ValueError: if a file is missing or occurs twice, or if files are given for
+            another corpus.
     """
     given = {"train": train, "valid": valid or (None, None)}
     given["test"] = test or (None, None)
@@ -108,10 +108,9 @@ def read_training_data(
     run: Path,
     processes: Processes,
 ) -> TrainingData:
-    """Make or read the training data, print its size, and put it into batches.
+    """Make or read the training data, print its size, and group it into batches.
 
-    If there are several processes, the first one fetches and writes the data for the
-    others.
+    With several processes, the first one downloads or writes the data for the others.
     """
     size = recipe.subwords if options.subwords is None else options.subwords
     if options.name is not CorpusName.files:
@@ -136,7 +135,7 @@ def read_training_data(
 def read_files(
     texts: dict[str, PairedText], run: Path, size: int, recipe: Recipe, begun: bool
 ) -> Prepared:
-    """Prepare text files for a run, or load the sentences with which the run began."""
+    """Prepare text files for a new run, or load those of a run that has begun."""
     if begun:
         prepared = load_prepared(run)
         require_same_files(texts, run)

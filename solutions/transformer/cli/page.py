@@ -1,4 +1,4 @@
-"""The command `page`: a trained model as one file for the book's live translator."""
+"""The command `page`: export a trained model for the book's live translator."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,7 @@ def page(
     ] = None,
     weights: Which = Weights.best,
 ) -> None:
-    """Write a run's model into one file, to be dropped on a figure of the book."""
+    """Write a run's model into one file that the book's live translator can load."""
     with one_line_errors():
         checkpoint = load_checkpoint(run / weights.file)
         refuse_subwords(checkpoint)
@@ -30,7 +30,7 @@ def page(
 
 
 def refuse_subwords(checkpoint: Checkpoint) -> None:
-    """Refuse a model whose sentences the page cannot split."""
+    """Raise ValueError for a subword model, because the page splits only into words."""
     if checkpoint.subwords is not None:
         raise ValueError(
             "the page splits sentences into whole words, and this model reads "

@@ -1,4 +1,4 @@
-"""The command `train`: train a model, with validation and a checkpoint each epoch."""
+"""The command `train`: train a model, and validate and save it after each epoch."""
 
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -117,7 +117,7 @@ def train(
 
 
 def refuse_for_recurrent(model: ModelName, options: Mapping[str, bool | None]) -> None:
-    """Refuse training options that work only for a Transformer."""
+    """Raise ValueError if a recurrent model gets options of the Transformer."""
     for option, value in options.items():
         if model.is_recurrent and value:
             raise ValueError(
@@ -136,7 +136,7 @@ def choose_training(
     fused: bool | None,
     compile: bool | None,
 ) -> TrainingConfig:
-    """Return a recipe's training with the changes that are not None."""
+    """Return a recipe's training configuration with the changes that are not None."""
     changes = {
         "epochs": epochs,
         "batch_size": batch_size,
@@ -147,15 +147,19 @@ def choose_training(
         "compile": compile,
     }
     if batch_size is not None:
-        changes["batch_tokens"] = None  # the batch size counts pairs
+        changes["batch_tokens"] = None  # an explicit batch size counts pairs
     given = {k: v for k, v in changes.items() if v is not None or k == "batch_tokens"}
     return chosen_recipe.training(**given)
 
 
 def check_folder(folder: Path, resume: bool) -> None:
-    """Stop a new run from overwriting an older one, and find a run to resume.
+    """Check that a new run overwrites no older one, and that a run to resume exists.
 
-    An unwritable folder is refused now, and not only after the first epoch.
+    Also refuse a folder that is not writable, because otherwise the run would fail only
+    after its first epoch.
+
+    Raises:
+        ValueError: if the folder cannot be used.
     """
     place = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not place.is_dir():
@@ -179,7 +183,7 @@ def check_folder(folder: Path, resume: bool) -> None:
 
 @contextmanager
 def processes_of_run(device: str, folder: Path) -> Iterator[Processes]:
-    """Join the processes that torchrun has started, if any; only one of them prints."""
+    """Join the processes that torchrun started, if any; only the first one prints."""
     processes = join_processes(device)
     console.quiet = not processes.is_first
     with ending_together(processes, partial(say_stopped, processes, folder)):
@@ -195,13 +199,13 @@ def read_and_make(
     out: Path,
     processes: Processes,
 ) -> Trainer:
-    """Read the training data, and make the model."""
+    """Read the training data, and make the trainer."""
     batches = read_training_data(options, chosen, training, place, out, processes)
     return make_trainer(chosen, batches, training, place, out, processes)
 
 
 def describe(trainer: Trainer) -> str:
-    """Return a text with the size of the model and its devices."""
+    """Return a text with the model's size and its device."""
     size = f"{count_parameters(trainer.model):,} parameters"
     if trainer.processes.count == 1:
         return f"{size} on {trainer.device}"
@@ -210,7 +214,7 @@ def describe(trainer: Trainer) -> str:
 
 
 def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
-    """Train to the end."""
+    """Train until the last epoch, from a checkpoint if the run is resumed."""
     folder.mkdir(parents=True, exist_ok=True)
     if resume:
         trainer.resume()
@@ -221,7 +225,7 @@ def run_training(trainer: Trainer, folder: Path, resume: bool) -> None:
 
 
 def say_stopped(processes: Processes, folder: Path) -> None:
-    """Report the kept checkpoint of a stopped run, unless another process has."""
+    """Print which checkpoint a stopped run keeps, unless another process reports it."""
     if not may_speak():
         return
     why = "stopped"

@@ -39,14 +39,14 @@ def translate_command(
     max_len: MaxLen = None,
     weights: Which = Weights.best,
 ) -> None:
-    """Print the translation of a sentence; draw the last layer's heads if asked."""
+    """Print the translation of a sentence, and draw its attention if asked to."""
     with one_line_errors():
         settings = search_settings(beam_size, length_penalty, max_len)
         place = choose_device(device, threads)
         checkpoint = load_checkpoint(weights_of(out, weights))
         refuse_to_draw(ModelName(checkpoint.model_name), attention)
         words = checkpoint.vocabularies()
-        read = len(words[0].split(sentence, "de")) + 2  # <sos> and <eos>
+        read = len(words[0].split(sentence, "de")) + 2  # with <sos> and <eos>
         settings = with_room(settings, max_len, checkpoint, read)
         found = translate(checkpoint.build_model(place), sentence, words, settings)
         typer.echo(found.text)
@@ -55,7 +55,7 @@ def translate_command(
 
 
 def refuse_to_draw(model: ModelName, path: Path | None) -> None:
-    """Refuse to draw attention for a model without attention."""
+    """Raise ValueError if attention is to be drawn for a model without attention."""
     if model is ModelName.seq2seq and path is not None:
         raise ValueError(
             "--attention draws what a model looks at, and seq2seq looks at nothing: "
@@ -64,7 +64,7 @@ def refuse_to_draw(model: ModelName, path: Path | None) -> None:
 
 
 def draw_attention(found: Translation, path: Path) -> None:
-    """Draw the heads of the last layer into an image file."""
+    """Draw the attention of the last layer's heads into an image file."""
     from transformer.plots.attention_heads import attention_heads
 
     picture = attention_heads(

@@ -1,9 +1,10 @@
 """Sentences in which a pronoun refers to one of two nouns, with the right noun.
 
-"die frau steht neben dem bus , weil er alt ist .": German uses "er" for a man and for a
-bus, so English needs the noun to choose "he" or "it". The grammar corpus has no such
-sentences. One noun is a person and the other is a thing. Either may be the subject, and
-either may come first. No noun is neuter, because "es" is "it" for every noun.
+An example is "die frau steht neben dem bus , weil er alt ist .". German uses "er" for
+both a man and a bus, so English needs the noun to choose between "he" and "it". The
+grammar corpus has no such sentences. One noun is a person, and the other is a thing.
+Either noun may be the subject, and either may come first. No noun is neuter, because
+"es" is always translated as "it".
 """
 
 from dataclasses import dataclass, replace
@@ -57,19 +58,19 @@ _BESIDE = (
     Preposition("vor", "dat", ("in", "front", "of")),
     Preposition("hinter", "dat", ("behind",)),
 )
-_TIME_SHARE = 0.4  # without a time, nouns would have only two places
+_TIME_SHARE = 0.4  # without times, each noun could occur at only two positions
 
 
 @dataclass(frozen=True, slots=True)
 class PronounSentence:
-    """Hold a sentence with a pronoun, and the pronoun's noun.
+    """Hold a sentence with a pronoun, and the positions of its two nouns.
 
     Attributes:
         pair: the sentence and its translation.
-        kind: the clue to the noun, one of `KINDS`.
+        kind: the clue that identifies the noun, one of `KINDS`.
         pronoun: position of the pronoun among the German words.
-        noun: position of the noun to which it refers.
-        other: position of the other noun, to which it does not refer.
+        noun: position of the noun to which the pronoun refers.
+        other: position of the other noun.
         tgt_pronoun: position of "he", "she" or "it" among the English words.
     """
 
@@ -84,7 +85,7 @@ class PronounSentence:
 def make_pronoun_sentences(
     n_sentences: int, seed: int = 0
 ) -> tuple[PronounSentence, ...]:
-    """Draw sentences of each kind in turn, without repeated sentences.
+    """Draw sentences of the three kinds in turn; no sentence occurs twice.
 
     Args:
         n_sentences: number of sentences.
@@ -100,7 +101,7 @@ def make_pronoun_sentences(
 
 
 def _draw(dice: Dice, kind: str) -> PronounSentence | None:
-    """Draw a sentence, or return None if the drawn nouns do not suit the kind."""
+    """Draw a sentence, or return None if the drawn nouns do not fit the kind."""
     nouns = [dice.pick(_PEOPLE), dice.pick(_THINGS)]
     if (nouns[0].gender == nouns[1].gender) is (kind == "gender"):
         return None
@@ -126,31 +127,31 @@ def _draw(dice: Dice, kind: str) -> PronounSentence | None:
 
 
 def _place_first(main: Clause) -> list[Word]:
-    """Return "neben dem bus steht die frau", whose English does not change."""
+    """Return "neben dem bus steht die frau"; the English order stays the same."""
     assert main.adjunct
     rest = verb_first(replace(main, adjunct=None))
     return [*german_prepositional(*main.adjunct), *rest]
 
 
 def _later(words: list[Word]) -> list[Word]:
-    """Give the words of the second clause their own bits."""
+    """Return the words of the second clause with alignment bits of their own."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]
 
 
 def _what_tells(noun: Noun) -> list[Adjective]:
-    """Return adjectives for a noun that suit only people or only things."""
+    """Return the noun's adjectives that describe only people or only things."""
     both = _SAID_OF_PEOPLE & _SAID_OF_THINGS
     return [word for word in ADJECTIVES_OF[noun] if word.german not in both]
 
 
 def _what_suits_both(noun: Noun, other: Noun) -> list[Adjective]:
-    """Return adjectives for a noun that in German suit the other noun too."""
+    """Return the noun's adjectives that, in German, can describe both nouns."""
     german = {word.german for word in ADJECTIVES_OF[other]}
     return [word for word in ADJECTIVES_OF[noun] if word.german in german]
 
 
 def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
-    """Return the pronoun for a noun; `is_first` says whether the noun comes first."""
+    """Return a pronoun for a noun, which is the first of the two if `is_first`."""
     german = _PERSONAL[noun.gender]
     if kind == "order":
         german = ("jen" if is_first else "dies") + DER_ENDINGS["nom"][noun.gender]
@@ -159,7 +160,7 @@ def _pronoun(noun: Noun, kind: str, is_first: bool) -> Pronoun:
 
 
 def _with_places(sentence: Sentence, kind: str, is_subject: bool) -> PronounSentence:
-    """Align a sentence, and find its nouns and pronouns by their bits."""
+    """Align a sentence, and find its nouns and pronouns by their alignment bits."""
     nouns = SUBJECT << 2, ADJUNCT << 2
     pronoun = SUBJECT << 2 << CLAUSE_BITS
     german = [bits for _, bits in sentence.german]

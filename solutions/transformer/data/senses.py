@@ -1,4 +1,4 @@
-"""Sentences with "schloss", labelled with its meaning, a castle or a lock."""
+"""Draw sentences with "schloss", labelled with its meaning: a castle or a lock."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ Sentences = tuple[tuple[str, ...], ...]
 
 
 class LoadedDice(Dice):
-    """Dice that often choose a given noun, or a verb that can have it as its object."""
+    """Dice that prefer a given noun, and verbs that can have it as their object."""
 
     def __init__(self, seed: int, noun: Noun) -> None:
-        """Seed the dice, and load them with a noun."""
+        """Seed the dice, and store the noun to prefer."""
         super().__init__(seed)
         self.noun = noun
 
     def pick(self, choices: Any) -> Any:
-        """Return one of the choices, in every second draw a choice with the noun."""
+        """Return a choice; every second draw is limited to choices with the noun."""
         wanted = self.chance(0.5) and [one for one in choices if self._is_wanted(one)]
         return super().pick(wanted or choices)
 
@@ -32,7 +32,9 @@ class LoadedDice(Dice):
 def make_sense_sentences(
     n_sentences: int, seed: int
 ) -> tuple[Sentences, tuple[int, ...]]:
-    """Draw German sentences with one "schloss", a castle and a lock in turn.
+    """Draw German sentences in which "schloss" is a castle and a lock in turn.
+
+    Each sentence contains "schloss" once.
 
     Args:
         n_sentences: number of sentences.

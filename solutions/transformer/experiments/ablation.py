@@ -11,7 +11,7 @@ Stack = TypeVar("Stack", bound=nn.Module)
 
 
 class PartOfAddNorm(nn.Module):
-    """An `AddNorm` without some of its parts.
+    """An `AddNorm` that lacks its residual connection, its normalisation or both.
 
     Args:
         whole: the `AddNorm` to replace.
@@ -20,7 +20,7 @@ class PartOfAddNorm(nn.Module):
     """
 
     def __init__(self, whole: AddNorm, residual: bool, norm: bool) -> None:
-        """Keep the requested parts."""
+        """Keep the requested parts of the `AddNorm`."""
         super().__init__()
         self.norm = whole.norm if norm else nn.Identity()
         self.dropout = whole.dropout
@@ -28,7 +28,7 @@ class PartOfAddNorm(nn.Module):
         self.residual = residual
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply `sublayer` to x (b, t, d_model), with the remaining parts around it."""
+        """Apply `sublayer` to x (b, t, d_model), with the parts that are left."""
         carried = x if self.residual else 0.0
         if self.norm_first:
             return carried + self.dropout(sublayer(self.norm(x)))
@@ -55,7 +55,7 @@ def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack
 
 
 class NoSublayer(nn.Module):
-    """Replace an `AddNorm`, and leave out its sub-layer."""
+    """Replace an `AddNorm` by the identity, so that its sub-layer is never called."""
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """Return x (b, t, d_model) unchanged."""

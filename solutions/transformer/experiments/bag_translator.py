@@ -4,22 +4,22 @@ from torch import Tensor, nn
 
 
 class BagTranslator(nn.Module):
-    """Predict every next word from the word before it and the mean of the source words.
+    """Predict each next word from the previous word and the mean of the source words.
 
-    The model ignores word order. It trains in a moment, and you can follow every
-    number.
+    The model ignores the order of the source words. It trains in a few seconds, and you
+    can check every number by hand.
 
     Args:
-        vocab_size: words in both vocabularies.
+        vocab_size: words in each vocabulary.
         d_model: width of a word's vector.
         dropout: rate for the sum of the two vectors.
-        pad_id: id of the padding, which is not part of the mean.
+        pad_id: id of the padding, which the mean ignores.
     """
 
     def __init__(
         self, vocab_size: int, d_model: int, dropout: float = 0.0, pad_id: int = 1
     ) -> None:
-        """Make two tables of words and the output layer."""
+        """Make two embedding tables and the output layer."""
         super().__init__()
         self.pad_id = pad_id
         self.src_embedding = nn.Embedding(vocab_size, d_model)
@@ -28,7 +28,7 @@ class BagTranslator(nn.Module):
         self.projection = nn.Linear(d_model, vocab_size)
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """Score every next word.
+        """Compute the logits of every next word.
 
         Args:
             src: ids (b, s).

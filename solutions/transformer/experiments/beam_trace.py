@@ -1,4 +1,4 @@
-"""Record a beam search of one sentence: the prefixes it considered and kept."""
+"""Record which prefixes a beam search of one sentence considers and keeps."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from transformer.translation.inference import beam_search
 
 
 class Watched(nn.Module):
-    """A model that records the calls of a search and its own answers.
+    """A model that records the calls of a search and its own predictions.
 
     Args:
         model: a `Transformer`, or anything else with `encode`, `decode` and `config`.
@@ -23,37 +23,37 @@ class Watched(nn.Module):
     """
 
     def __init__(self, model: Transformer) -> None:
-        """Keep the model."""
+        """Store the model to record."""
         super().__init__()
         self.model, self.config = model, model.config
         self.training = model.training  # a search restores this mode
         self.asked: list[tuple[Tensor, Tensor]] = []
 
     def encode(self, src: Tensor) -> Tensor:
-        """Read the source with the model."""
+        """Encode the source with the model."""
         return self.model.encode(src)
 
     def decode(self, tgt: Tensor, memory: Tensor, src: Tensor) -> tuple[Tensor, object]:
-        """Return the model's answer, and record it."""
+        """Return the model's output, and record it."""
         logits, weights = self.model.decode(tgt, memory, src)
         self.asked.append((tgt, logits[:, -1].softmax(dim=-1)))
         return logits, weights
 
 
 def beginning(ids: Tensor, words: Vocabulary) -> Words:
-    """Return the words of the ids (t,), from after `<sos>` to `<eos>`."""
+    """Return the words for the ids (t,), after `<sos>` and up to `<eos>`."""
     return tuple(words.words[i] for i in until_end(ids)[1:].tolist() if i != PAD_ID)
 
 
 def grow(
     row: Tensor, probability: Tensor, after: Tensor, shown: int
 ) -> Iterator[tuple[int, float]]:
-    """Yield the likeliest next words of a hypothesis, and those that the search kept.
+    """Yield a hypothesis's likeliest next words, and those that the search kept.
 
     Args:
         row: the hypothesis, ids (t,).
         probability: probability of each next word, (vocab_size,).
-        after: the hypotheses one word later, ids (k, t + 1).
+        after: the hypotheses with one word more, ids (k, t + 1).
         shown: minimum number of words to yield.
     """
     children = after[(after[:, :-1] == row).all(dim=1), -1].tolist()
@@ -70,18 +70,18 @@ def trace_beam(
     settings: SearchSettings,
     shown: int = 2,
 ) -> list[Branch]:
-    """Search, and return the branches considered at each step.
+    """Run a beam search, and return the branches that it considered at each step.
 
     Args:
         model: a model for `beam_search`, without a cache.
         src: one sentence, ids (1, s).
         words: the target's vocabulary.
         settings: settings of the search.
-        shown: number of candidates to return for each hypothesis; kept candidates are
-            always returned.
+        shown: number of candidates to return for each hypothesis. Candidates that the
+            search kept are always returned.
 
     Returns:
-        The branches of the search by step, with each hypothesis's likeliest first.
+        The branches, ordered by step. For each hypothesis, the likeliest come first.
     """
     watched = Watched(model)
     final, _ = beam_search(watched, src, settings)

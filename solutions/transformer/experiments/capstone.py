@@ -1,4 +1,4 @@
-"""The capstone's task: Multi30k on a GPU, or else the grammar corpus."""
+"""The capstone's task: Multi30k if there is a GPU, otherwise the grammar corpus."""
 
 import os
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from transformer.translation.evaluation import translate_pairs
 from transformer.translation.inference import decode_step_cached
 
 GREEDY = SearchSettings(beam_size=1)
-RARE = 50  # rarer words of the grammar corpus are unknown
+RARE = 50  # words of the grammar corpus that occur less often become <unk>
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ def choose_task(
         return grammar_task("there is no GPU")
     try:
         return multi30k_task(load_multi30k(folder))
-    except (OSError, ValueError) as error:  # a ConnectionError is an OSError
+    except (OSError, ValueError) as error:  # ConnectionError is an OSError
         return grammar_task(f"Multi30k could not be read ({error})")
 
 
 def multi30k_task(corpus: Corpus) -> Task:
-    """Return the tutorial's task, in which words that occur once are unknown."""
+    """Return the tutorial's task, in which words that occur only once become <unk>."""
     words = build_vocabularies(corpus.train, min_freq=2)
     return Task(
         name="multi30k",
@@ -91,7 +91,7 @@ def multi30k_task(corpus: Corpus) -> Task:
 
 
 def grammar_task(reason: str) -> Task:
-    """Return the small task: a tiny model, two short epochs, and unknown rare words."""
+    """Return the small task: a tiny model, two short epochs, <unk> for rare words."""
     whole = make_grammar_corpus()
     corpus = Corpus(whole.train, whole.valid[:500], whole.test[:300])
     words = build_vocabularies(corpus.train, min_freq=RARE)
@@ -111,10 +111,10 @@ def grammar_task(reason: str) -> Task:
 
 
 class EpochLines(Silence):
-    """Print a line for each epoch, for a notebook or a log."""
+    """Print one line for each epoch, for a notebook or a log."""
 
     def end_epoch(self, record: dict[str, float]) -> None:
-        """Print losses as perplexities, and the speed."""
+        """Print the epoch's losses as perplexities, and its speed."""
         train, valid = record["train_loss"], record["valid_loss"]
         print(
             f"epoch {record['epoch']:2.0f}  {record['seconds']:5.0f} s  "
@@ -126,12 +126,12 @@ class EpochLines(Silence):
 def train_task(
     task: Task, device: torch.device | str, folder: Path | None = None
 ) -> Trainer:
-    """Train a task's model, from the folder's checkpoint if there is one.
+    """Train a task's model, starting from the folder's checkpoint if there is one.
 
     Args:
         task: the task.
         device: device for the training.
-        folder: folder for the checkpoint of each epoch; None keeps nothing.
+        folder: folder for a checkpoint after each epoch; None writes none.
 
     Returns:
         The trainer, with the model and the history of all epochs.
@@ -163,13 +163,17 @@ def translate_all(
     vocabularies: Vocabularies,
     settings: SearchSettings = GREEDY,
 ) -> list[list[str]]:
-    """Translate the sources of a corpus, and remove each final `<eos>`."""
+    """Translate the sources of sentence pairs, without the final `<eos>`."""
     cached = CachedTransformer(model, decode_step_cached)
     written = translate_pairs(cached, pairs, vocabularies, settings)
     return [[word for word in words if word != EOS] for words in written]
 
 
 def draw_sentences(n: int, times: int = 200, seed: int = 0) -> Tensor:
-    """Draw n of n sentences with replacement, `times` times: indices (times, n)."""
+    """Draw `times` samples of n out of n sentences, with replacement.
+
+    Returns:
+        The indices of the sentences, (times, n).
+    """
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(n, (times, n), generator=generator)

@@ -1,8 +1,8 @@
-"""Why self-attention: Table 1 of Vaswani et al. (2017), and alignments of heads.
+"""Compute Table 1 of Vaswani et al. (2017), and score the alignments of heads.
 
 The layers are in `layer_kinds`, and their measured times are in `layer_timing`. All
 layers map n vectors of width d to n vectors of width d. Convolutions see a position and
-earlier ones, as in ByteNet. Restricted attention sees r positions, the position itself
+earlier ones, as in ByteNet. Restricted attention sees r positions: the position itself
 and (r - 1) / 2 on either side.
 """
 
@@ -121,7 +121,7 @@ def path_length(kind: str, length: int, width: int = 3) -> int:
 def predict_layers(
     lengths: Sequence[int], d_model: int, width: int = 3
 ) -> list[LayerCost]:
-    """Fill in Table 1.
+    """Compute every row of Table 1, for several lengths.
 
     Args:
         lengths: tokens n in a sequence, each at least 2.
@@ -129,7 +129,7 @@ def predict_layers(
         width: kernel size k, and neighbourhood r; odd.
 
     Returns:
-        A row for each length and kind: all kinds at the first length, then the next.
+        A row for each length and kind, ordered by length.
     """
     return [
         LayerCost(

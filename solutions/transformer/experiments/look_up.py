@@ -1,4 +1,4 @@
-"""The experiments of units 04 and 05: every word looks up other words.
+"""The experiments of units 04 and 05, in which every word looks up other words.
 
 The module imports no exercise, because the attention is passed in as an argument.
 """
@@ -17,13 +17,13 @@ from transformer.experiments.fitting import FitSettings, fit
 class LookUpTask:
     """Predict, for every word of a sentence, the words at fixed distances from it.
 
-    A sentence is a ring, in which the first word follows the last. Sentences are
-    random, so that no word can be predicted from its neighbours.
+    A sentence is a ring, so its first word follows its last word. Sentences are random,
+    so that no word can be guessed from its neighbours.
 
     Attributes:
         n_words: words of the vocabulary.
         length: words of a sentence, t.
-        distances: distances of the words to predict; -1 is the word before.
+        distances: distances of the words to predict; -1 is the previous word.
     """
 
     n_words: int
@@ -31,21 +31,21 @@ class LookUpTask:
     distances: Sequence[int]
 
     def draw(self, n_sentences: int, generator: torch.Generator) -> Tensor:
-        """Draw sentences: ids (b, t)."""
+        """Draw random sentences: ids (b, t)."""
         shape = (n_sentences, self.length)
         return torch.randint(self.n_words, shape, generator=generator)
 
     def answers(self, ids: Tensor) -> Tensor:
-        """Return the right answers for each word: ids (b, t, number of distances)."""
+        """Return the words to predict: ids (b, t, number of distances)."""
         found = [ids.roll(-distance, dims=1) for distance in self.distances]
         return torch.stack(found, dim=-1)
 
 
 class LookUpModel(nn.Module):
-    """Embed words and positions, attend once, and name the words found.
+    """Embed words and positions, apply attention once, and predict the other words.
 
     Args:
-        attention: self-attention of width `d_model`. Called with queries, keys and
+        attention: self-attention of width `d_model`. When called with queries, keys and
             values (b, t, d_model), it returns an output of the same shape and its
             weights.
         d_model: width.
@@ -64,7 +64,7 @@ class LookUpModel(nn.Module):
             nn.init.normal_(table.weight, std=0.3)
 
     def forward(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """Predict the answers for every word of the sentences.
+        """Predict the words at the task's distances from every word.
 
         Args:
             ids: (b, t).
@@ -80,16 +80,16 @@ class LookUpModel(nn.Module):
 def train_look_up(
     model: LookUpModel, task: LookUpTask, steps: int = 300, seed: int = 0
 ) -> list[float]:
-    """Train on new sentences at every step.
+    """Train a model on new sentences at every step, and test it.
 
     Args:
         model: changed in place.
         task: the task.
-        steps: batches of 64 sentences.
+        steps: number of batches of 64 sentences.
         seed: seed of the sentences.
 
     Returns:
-        The share of right answers for each distance, on 500 new sentences.
+        The share of right predictions for each distance, on 500 new sentences.
     """
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=4e-3)
@@ -106,12 +106,12 @@ def train_look_up(
 def look_up_losses(
     model: LookUpModel, task: LookUpTask, settings: FitSettings
 ) -> list[float]:
-    """Train on 20,000 sentences; return the loss of each step, in nats.
+    """Train a model on 20,000 sentences; return the loss of each step, in nats.
 
     Args:
         model: changed in place.
-        task: what is asked.
-        settings: how to train; its seed also draws the sentences.
+        task: the task.
+        settings: settings of the training; its seed also draws the sentences.
     """
     ids = task.draw(20_000, torch.Generator().manual_seed(settings.seed))
     answers = task.answers(ids)
@@ -125,7 +125,7 @@ def look_up_losses(
 
 @torch.no_grad()
 def shares_right(model: LookUpModel, task: LookUpTask, ids: Tensor) -> list[float]:
-    """Return the share of right answers for each distance."""
+    """Return the share of right predictions for each distance."""
     model.eval()
     is_right = model(ids)[0].argmax(dim=-1) == task.answers(ids)
     return is_right.float().mean(dim=(0, 1)).tolist()

@@ -1,4 +1,4 @@
-"""The parts of a report on a translator: loss, BLEU by length, and its interval."""
+"""Report on a translator: its loss, BLEU by length, and an interval for BLEU."""
 
 # mypy: disable-error-code="var-annotated,assignment"
 

@@ -1,6 +1,6 @@
-"""The experiment of unit 03: reversal with and without positions.
+"""The experiment of unit 03: learn to reverse sequences with and without positions.
 
-A small Transformer learns to write a sequence of symbols backwards, and is then tested
+A small Transformer learns to write a sequence of symbols backwards. It is then tested
 on sequences of other lengths.
 """
 
@@ -22,7 +22,7 @@ from transformer.translation.inference import greedy_decode
 
 @dataclass(frozen=True)
 class ReversalTask:
-    """Describe the sequences to train on.
+    """Describe the training sequences.
 
     Attributes:
         length: symbols in the longest sequence.
@@ -54,13 +54,13 @@ class Accuracy:
 def make_reverser(
     positions: Positions, task: ReversalTask, seed: int = 0, max_len: int = 20
 ) -> Transformer:
-    """Make a Transformer with one layer for learning reversal.
+    """Make a Transformer with one layer that can learn to reverse sequences.
 
     Args:
         positions: "none", "sinusoidal" or "learned".
         task: the task, which sets the number of symbols.
         seed: seed of the weights.
-        max_len: number of positions, beyond those of the training sequences.
+        max_len: number of positions, which may exceed the training sequences' length.
     """
     torch.manual_seed(seed)
     words = task.n_symbols + len(SPECIAL_TOKENS)
@@ -81,7 +81,7 @@ def make_reverser(
 def train_reverser(
     model: Transformer, task: ReversalTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model on reversal with teacher forcing; return the loss of each step."""
+    """Train a model to reverse sequences, with teacher forcing; return all losses."""
     src, tgt = make_reversal_pairs(
         task.n_pairs, task.length, task.n_symbols, seed=0, min_length=task.min_length
     )
@@ -97,7 +97,7 @@ def train_reverser(
 def reversal_accuracy(
     model: Transformer, length: int, n_symbols: int, n_pairs: int = 300
 ) -> Accuracy:
-    """Measure a model's greedy reversal of new sequences of one length.
+    """Measure how accurately a model reverses new sequences of one length.
 
     Args:
         model: a trained model.

@@ -1,8 +1,8 @@
 """The experiment of unit 02: learn word vectors by predicting words from neighbours.
 
-The model predicts a word from the mean of the vectors around it (the continuous bag of
-words of Mikolov et al., 2013). The module imports no exercise, because the embedding
-and the output projection are passed in as arguments.
+The model predicts a word from the mean of the vectors around it. This is the continuous
+bag of words of Mikolov et al. (2013). The module imports no exercise, because the
+embedding and the output projection are passed in as arguments.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ from transformer.experiments.fitting import FitSettings, fit
 
 @dataclass(frozen=True)
 class Windows:
-    """Words and their neighbours.
+    """Hold words and their neighbours.
 
     Attributes:
         words: (n,) word numbers.
@@ -43,12 +43,12 @@ class NeighbourModel(nn.Module):
     """
 
     def __init__(self, embedding: nn.Module, projection: nn.Module) -> None:
-        """Store both, which may share their matrix."""
+        """Store the embedding and the projection, which may share one matrix."""
         super().__init__()
         self.embedding, self.projection = embedding, projection
 
     def forward(self, neighbours: Tensor) -> Tensor:
-        """Return the logits (b, vocab_size) for the word in the middle of (b, n)."""
+        """Return the logits (b, vocab_size) of the word between neighbours (b, n)."""
         is_word = (neighbours != PAD_ID).unsqueeze(-1)
         vectors = self.embedding(neighbours) * is_word  # (b, n, d_model)
         return self.projection(vectors.sum(dim=1) / is_word.sum(dim=1))
@@ -57,7 +57,7 @@ class NeighbourModel(nn.Module):
 def make_windows(
     sentences: Sequence[Sequence[str]], numbers: Mapping[str, int], reach: int = 2
 ) -> Windows:
-    """Split every sentence into words and their neighbours.
+    """Collect every word of the sentences with its neighbours.
 
     Args:
         sentences: the words of each sentence, at least two.
@@ -65,7 +65,7 @@ def make_windows(
         reach: number of neighbours before and after a word.
 
     Returns:
-        A window for each word of each sentence.
+        All words of all sentences, each with its neighbours.
 
     Raises:
         ValueError: if a sentence has fewer than two words.
@@ -118,7 +118,7 @@ def train_word_vectors(
 
 
 def nearest_words(table: Tensor, number: int, count: int) -> list[tuple[int, float]]:
-    """Find the words whose vectors have the directions closest to that of a word.
+    """Find the words whose vectors have the smallest angle to the vector of a word.
 
     Args:
         table: (vocab_size, d_model).
@@ -126,7 +126,8 @@ def nearest_words(table: Tensor, number: int, count: int) -> list[tuple[int, flo
         count: number of neighbours to return.
 
     Returns:
-        Their numbers and cosines, the nearest first, without the word itself.
+        The numbers and cosines of these words, the nearest first, without the word
+            itself.
     """
     directions = F.normalize(table.detach(), dim=-1)
     cosines = directions @ directions[number]

@@ -1,4 +1,4 @@
-"""Train a small Transformer in the right way, and in three ways with a lower loss."""
+"""Train a small Transformer correctly, and with three mistakes that lower its loss."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,16 +20,16 @@ from transformer.translation.evaluation import detokenised_bleu, translate_pairs
 from transformer.translation.inference import decode_step_cached
 
 Split = Callable[[Tensor], tuple[Tensor, Tensor]]
-NO_WORD = -1  # as padding number: everything counts
+NO_WORD = -1  # as padding id of the loss: no token is ignored
 
 
 class SeeingTransformer(Transformer):
-    """A Transformer without the causal mask, whose decoder sees the future."""
+    """A Transformer without the causal mask, so its decoder sees the future words."""
 
     def decode(
         self, tgt: Tensor, memory: Tensor, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score every next word like `Transformer.decode`, without the causal mask."""
+        """Compute logits like `Transformer.decode`, but without the causal mask."""
         pad_id = self.config.pad_id
         x, weights = self.decoder(
             self.tgt_embedding(tgt),
@@ -41,13 +41,13 @@ class SeeingTransformer(Transformer):
 
 
 def split_unshifted(tgt: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the decoder's input as its own target, the effect of a forgotten shift."""
+    """Return the decoder's input as its own target, as if the shift were forgotten."""
     return tgt[:, :-1], tgt[:, :-1]
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of training.
+    """Describe how to train, correctly or with one mistake.
 
     Attributes:
         split: a function from sentences to the decoder's input and target.
@@ -73,7 +73,7 @@ class Run:
     """Hold the result of a training run.
 
     Attributes:
-        losses: the loss of each step, as this way computes it.
+        losses: the loss of each step, computed as in this run.
         model: the trained model, in evaluation mode.
     """
 
@@ -84,10 +84,10 @@ class Run:
 def train_way(
     way: Way, batches: Batches, config: TransformerConfig, training: TrainingConfig
 ) -> Run:
-    """Train for `training.epoch_steps` steps, in a right or a wrong way.
+    """Train for `training.epoch_steps` steps, correctly or with one mistake.
 
     Args:
-        way: how to train.
+        way: whether and how the training differs from the correct one.
         batches: the training data.
         config: the model's configuration.
         training: rates, clipping, smoothing and seed.
@@ -112,10 +112,10 @@ def train_way(
 def greedy_bleu(
     model: Transformer, pairs: Sequence[SentencePair], words: Vocabularies
 ) -> float:
-    """Translate greedily and score with sacreBLEU on detokenised lower-cased text.
+    """Translate greedily, and score with sacreBLEU on detokenised lower-cased text.
 
-    The model uses its own masks, so that a `SeeingTransformer` writes without the
-    causal mask.
+    The model uses the masks of its training, so a `SeeingTransformer` translates
+    without the causal mask.
     """
     sees = isinstance(model, SeeingTransformer)  # a cache would hide the future
     writer = model if sees else CachedTransformer(model, decode_step_cached)

@@ -1,1 +1,1 @@
-"""Parts that have replaced those of the paper since 2017."""
+"""Newer parts, which have replaced those of the paper since 2017."""

@@ -1,4 +1,4 @@
-"""Attention with built-in positions, and with fewer heads of keys than of queries."""
+"""Attention that includes positions, and attention with fewer key and value heads."""
 
 import torch
 from torch import Tensor, nn
@@ -11,11 +11,11 @@ from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
 def rotate(x: Tensor) -> Tensor:
     """Rotate each pair of columns by an angle that grows with the position.
 
-    Su et al., 2021: pair i of the vector at position p is rotated by p 10000^(-2i/d_k),
-    so that the product of a query and a key depends on their distance.
+    As in Su et al. (2021), pair i of the vector at position p is rotated by the angle p
+    10000^(-2i/d_k). The product of a query and a key then depends on their distance.
 
     Args:
-        x: queries or keys, (..., t, d_k), the first at position 0.
+        x: queries or keys, (..., t, d_k), of which the first has position 0.
 
     Returns:
         (..., t, d_k), with the lengths of the vectors unchanged.
@@ -39,22 +39,23 @@ class RotaryAttention(MultiHeadAttention):
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Attend like `MultiHeadAttention.attend`, with rotated q and k."""
+        """Attend like `MultiHeadAttention.attend`, but rotate q and k first."""
         return super().attend(rotate(q), rotate(k), v, mask)
 
 
 def distance_bias(t: int, s: int, n_heads: int) -> Tensor:
-    """Return ALiBi's negative bias for the scores of distant keys (Press et al., 2022).
+    """Return ALiBi's bias, which penalises distant keys (Press et al., 2022).
 
     Args:
         t: number of queries.
         s: number of keys.
-        n_heads: number of heads h; head i loses 2^(-8i/h) per position, with i from 1.
+        n_heads: number of heads h. The scores of head i, counted from 1, fall by
+            2^(-8i/h) for each position of distance.
 
     Returns:
         (h, t, s), 0 for a query and a key at the same position, and negative elsewhere.
-        The paper's models attend only to earlier keys, but this bias is the same in
-        both directions.
+            The paper's models attend only to earlier keys. Here the bias is the same in
+            both directions.
     """
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     distance = (torch.arange(t)[:, None] - torch.arange(s)).abs()
@@ -67,7 +68,7 @@ class BiasedAttention(MultiHeadAttention):
     def attend(
         self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Attend like `MultiHeadAttention.attend`, with a bias on the scores."""
+        """Attend like `MultiHeadAttention.attend`, but add the bias to the scores."""
         bias = distance_bias(q.size(-2), k.size(-2), self.n_heads).to(q)
         weights = masked_softmax(attention_scores(q, k) + bias, mask)
         return self.w_o(merge_heads(weights @ v)), weights
@@ -76,8 +77,8 @@ class BiasedAttention(MultiHeadAttention):
 class GroupedQueryAttention(MultiHeadAttention):
     """Attention in which several query heads share one head of keys and values.
 
-    With one group it is the multi-query attention of Shazeer, 2019. The groups follow
-    Ainslie et al., 2023.
+    The groups follow Ainslie et al. (2023). With one group it is the multi-query
+    attention of Shazeer (2019).
 
     Args:
         d_model: width of the inputs and of the output.
@@ -103,7 +104,7 @@ class GroupedQueryAttention(MultiHeadAttention):
         self.w_v = nn.Linear(d_model, width)
 
     def project_key_value(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Project to `n_groups` heads, and repeat each for its query heads."""
+        """Project to `n_groups` heads, and repeat each head for its queries."""
         k = split_heads(self.w_k(key), self.n_groups)  # (b, n_groups, s, d_k)
         v = split_heads(self.w_v(value), self.n_groups)
         times = self.n_heads // self.n_groups

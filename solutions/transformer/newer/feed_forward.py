@@ -1,11 +1,11 @@
-"""Feed-forward layers without ReLU: GELU, and the gate of SwiGLU."""
+"""Feed-forward layers with newer activations instead of ReLU: GELU and SwiGLU."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 
 class GELUFeedForward(nn.Module):
-    """GELU(x W_1 + b_1) W_2 + b_2 (Hendrycks & Gimpel, 2016).
+    """Compute GELU(x W_1 + b_1) W_2 + b_2 (Hendrycks & Gimpel, 2016).
 
     Args:
         d_model: width of the input and of the output.
@@ -24,10 +24,10 @@ class GELUFeedForward(nn.Module):
 
 
 class SwiGLUFeedForward(nn.Module):
-    """(SiLU(x W) * x V) W_2, without biases (Shazeer, 2020).
+    """Compute (SiLU(x W) * x V) W_2, without biases (Shazeer, 2020).
 
-    There are three matrices instead of two, so each is narrower. With two thirds of
-    d_ff, the number of parameters stays the same.
+    The layer has three matrices instead of two. To keep the number of parameters, its
+    inner width is two thirds of `d_ff`.
 
     Args:
         d_model: width of the input and of the output.

@@ -1,4 +1,4 @@
-"""Normalisation without a mean (Zhang & Sennrich, 2019)."""
+"""Root mean square normalisation, without a mean (Zhang & Sennrich, 2019)."""
 
 import torch
 from torch import Tensor, nn
@@ -13,7 +13,7 @@ class RMSNorm(nn.Module):
     """
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
-        """Make the scale γ, without a shift."""
+        """Make the scale γ; there is no shift."""
         super().__init__()
         self.gamma = nn.Parameter(torch.ones(d_model))
         self.eps = eps

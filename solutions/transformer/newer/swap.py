@@ -1,4 +1,4 @@
-"""Replace every part of one kind by a newer part."""
+"""Replace all parts of one class in a model by newer parts."""
 
 from collections.abc import Callable
 
@@ -13,11 +13,11 @@ def swap(
     make: Callable[[], nn.Module],
     within: str = "",
 ) -> Transformer:
-    """Replace every part of one kind, with the initialisation of `Transformer`.
+    """Replace all parts of one class, and initialise the new ones like a `Transformer`.
 
     Args:
         model: changed in place.
-        kind: the exact class of the replaced parts, without subclasses.
+        kind: the exact class of the parts to replace; subclasses stay.
         make: a function that makes one new part.
         within: text that the part's name in the model must contain; "" for any name.
 

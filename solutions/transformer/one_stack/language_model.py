@@ -1,4 +1,4 @@
-"""A decoder without a source predicts each next word, as GPT does."""
+"""Predict each next word with a decoder that has no source, as GPT does."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn

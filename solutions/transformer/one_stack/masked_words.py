@@ -1,4 +1,4 @@
-"""An encoder learns to predict hidden words, as BERT does.
+"""Train an encoder to predict hidden words, as BERT does.
 
 The model is an encoder with a linear layer to the vocabulary. Only its targets are new.
 """

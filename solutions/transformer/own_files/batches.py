@@ -1,4 +1,4 @@
-"""Batches of sentence pairs from the disk, with similar lengths together.
+"""Read batches of sentence pairs of similar length from the disk.
 
 Only the order of the pairs and the current batch are in memory. The order depends only
 on the seed and the number of the epoch, as in `transformer.data.batches`.
@@ -20,7 +20,7 @@ class FileEpoch:
     def __init__(
         self, pairs: NumberedPairs, groups: list[np.ndarray], device: torch.device
     ) -> None:
-        """Store the pairs of each batch, which are read one batch at a time."""
+        """Store the pairs' numbers; the pairs are read during the iteration."""
         self._pairs, self._groups, self._device = pairs, groups, device
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class FileBatches:
         seed: int | None = None,
         by_tokens: bool = False,
     ) -> None:
-        """Use only the lengths, and read no pairs yet."""
+        """Check the arguments and store the lengths; no pairs are read yet."""
         self._pairs, self._size, self._seed = pairs, size, seed
         self._by_tokens, self._device = by_tokens, check_device(device)
         self._longer = pairs.lengths.max(axis=1)
@@ -74,13 +74,14 @@ class FileBatches:
             )
 
     def epoch(self, number: int) -> FileEpoch:
-        """Return the batches of an epoch, the same for the same seed and number."""
+        """Return the batches of an epoch, which depend only on the seed and number."""
         order = np.arange(len(self._pairs), dtype=np.uint32)
         random = None
         if self._seed is not None:
             random = np.random.default_rng([self._seed % 2**63, number])
             random.shuffle(order)
-        # Longest first, and among equally long pairs the longer source first.
+        # Longest first; among pairs of equal length, those with the longer source
+        # first.
         lengths = self._longer.astype(np.uint32) << 16 | self._pairs.lengths[:, 0]
         order = order[np.argsort(~lengths[order], kind="stable")]
         groups = self._cut(order)
@@ -89,7 +90,7 @@ class FileBatches:
         return FileEpoch(self._pairs, groups, self._device)
 
     def _cut(self, order: np.ndarray) -> list[np.ndarray]:
-        """Split pairs, the longest first, into batches."""
+        """Split pairs, sorted from long to short, into batches."""
         groups, start = [], 0
         while start < len(order):
             longest = int(self._longer[order[start]])

@@ -1,8 +1,8 @@
-"""Sentence pairs as numbers in a file, from which single pairs can be read.
+"""Store sentence pairs as ids in a file, from which single pairs can be read.
 
 `NAME.ids` contains the ids of all pairs in order, source before target, with two bytes
-each. `NAME.lengths` contains the number of ids on each side. Only the lengths and the
-start of each pair are in memory, twelve bytes per pair.
+for each id. `NAME.lengths` contains the number of ids of each source and target. Only
+the lengths and the start of each pair are in memory, which takes twelve bytes per pair.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ import numpy as np
 from transformer.data import EOS_ID, SOS_ID, Subwords
 
 ID = np.dtype("<u2")
-TOGETHER = 5000  # pairs numbered at once
+TOGETHER = 5000  # number of pairs that are numbered at once
 Ids = tuple[np.ndarray, np.ndarray]
 
 
@@ -31,7 +31,7 @@ class NumberedPairs:
         """Read the lengths, but not the ids.
 
         Raises:
-            ValueError: if the files do not match.
+            ValueError: if the two files do not match.
         """
         self._path = folder / f"{name}.ids"
         self.lengths = np.fromfile(folder / f"{name}.lengths", ID).reshape(-1, 2)
@@ -48,7 +48,7 @@ class NumberedPairs:
         return len(self.lengths)
 
     def read(self, numbers: Sequence[int] | np.ndarray) -> list[Ids]:
-        """Return the ids of these pairs, each a source and a target."""
+        """Return the source ids and target ids of the pairs with these numbers."""
         with self._path.open("rb") as file:
             return [self._read_one(file, int(number)) for number in numbers]
 
@@ -66,7 +66,7 @@ def number_pairs(
     name: str,
     longest: int,
 ) -> list[int]:
-    """Write pairs of texts as numbers, for `NumberedPairs` to read.
+    """Write pairs of texts as ids, for `NumberedPairs` to read.
 
     Args:
         pairs: pairs of texts.
@@ -74,10 +74,10 @@ def number_pairs(
         folder: folder for the two files.
         name: name of the two files.
         longest: maximum number of tokens in a sentence, including <sos> and <eos>.
-            Pairs with a longer side are left out.
+            Pairs with a longer sentence are left out.
 
     Returns:
-        The numbers of the omitted pairs, from 1.
+        The numbers of the pairs that were left out, counted from 1.
     """
     left_out: list[int] = []
     pairs, first = iter(pairs), 1

@@ -1,6 +1,6 @@
 """Check, split, number and store text files for a training run.
 
-A run stores its sentences in its own folder, so that it can be resumed and measured
+A run stores its sentences in its own folder. It can then be resumed and evaluated
 without the original files.
 """
 
@@ -21,8 +21,8 @@ from transformer.data import (
 from transformer.own_files.numbered import NumberedPairs, number_pairs
 from transformer.own_files.text import EvenSample, PairedText, TextError
 
-SENTENCES = "sentences"  # the folder in a run's folder
-LEARN_FROM = 500_000  # evenly spaced pairs for learning the subwords
+SENTENCES = "sentences"  # name of a subfolder of the run's folder
+LEARN_FROM = 500_000  # maximum number of pairs, evenly spaced, to learn subwords from
 _FACTS, _MODEL = "facts.json", "subwords.model"
 
 
@@ -33,7 +33,7 @@ class Prepared:
     Attributes:
         subwords: the subwords that both sides share.
         parts: the pairs of "train", "valid" and, if given, "test".
-        left_out: for each part, the lines whose pairs were too long.
+        left_out: for each part, the line numbers of pairs that were too long.
     """
 
     subwords: Subwords
@@ -45,7 +45,7 @@ class Prepared:
         return share_subwords(self.subwords)
 
     def pairs(self, part: str) -> tuple[SentencePair, ...]:
-        """Read a part into memory, and return the subwords of all its pairs.
+        """Read a part into memory, and return its pairs as subwords.
 
         Raises:
             ValueError: if the run has no such part.
@@ -65,21 +65,21 @@ class Prepared:
 def prepare(
     texts: Mapping[str, PairedText], run: Path, size: int, longest: int
 ) -> Prepared:
-    """Check text files, learn subwords from the training part, and number them all.
+    """Check text files, learn subwords from the training part, and number all parts.
 
     The function first checks every line of every file. Only then does it write the
-    folder `SENTENCES`, complete, into the run's folder.
+    folder `SENTENCES` into the run's folder. This folder appears when it is complete.
 
     Args:
         texts: the files of "train", "valid" and perhaps "test".
         run: the run's folder.
         size: maximum number of subwords to learn.
         longest: maximum number of tokens in a sentence, including <sos> and <eos>.
-            Longer pairs are left out of training and validation, and refused in the
-            test set.
+            Longer pairs are left out of training and validation. In the test set they
+            are an error.
 
     Raises:
-        TextError: with the file and the line that is not valid.
+        TextError: if a line is not valid. The message names the file and the line.
         ValueError: if this number of subwords is not possible.
         OSError: if the folder cannot be written.
     """
@@ -104,7 +104,7 @@ def prepare(
 
 
 def load_prepared(run: Path) -> Prepared:
-    """Load the sentences that `prepare` wrote into a run's folder.
+    """Load the sentences that `prepare` has written into a run's folder.
 
     Raises:
         ValueError: if the sentences are missing or damaged.
@@ -121,10 +121,10 @@ def load_prepared(run: Path) -> Prepared:
 
 
 def require_same_files(texts: Mapping[str, PairedText], run: Path) -> None:
-    """Check that the files are those with which a run began.
+    """Check that these are the files with which a run began.
 
     Raises:
-        ValueError: with the first file that differs.
+        ValueError: if a file differs. The message names the first such file.
     """
     facts = json.loads((run / SENTENCES / _FACTS).read_text("utf-8"))
     for part, text in texts.items():
@@ -140,7 +140,7 @@ def require_same_files(texts: Mapping[str, PairedText], run: Path) -> None:
 def _write(
     texts: Mapping[str, PairedText], subwords: Subwords, folder: Path, longest: int
 ) -> None:
-    """Write the parts' numbers, the subwords, and facts about the files."""
+    """Write the ids of all parts, the subwords, and facts about the files."""
     facts = {}
     for part, text in texts.items():
         left_out = number_pairs(text, subwords, folder, part, longest)

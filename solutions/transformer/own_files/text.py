@@ -8,29 +8,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-LONGEST_LINE = 8000  # characters; a longer line is not a sentence
-_MOST_BYTES = 4 * LONGEST_LINE + 1024  # maximum bytes of such a line
+LONGEST_LINE = 8000  # characters; a longer line is not accepted as a sentence
+_MOST_BYTES = 4 * LONGEST_LINE + 1024  # maximum bytes of a line of that length
 _GZIP = b"\x1f\x8b"
 
 
 class TextError(ValueError):
-    """A file is not valid; the message names the file and the line."""
+    """Report an invalid text file; the message names the file and the line."""
 
 
 @dataclass
 class PairedText:
-    """Two files of sentences, in which line i of one translates line i of the other.
+    """Two files of sentences, in which equal line numbers are translations.
 
     Attributes:
-        src: file of the sources, plain or compressed with gzip.
-        tgt: file of the targets.
+        src: file of the source sentences, plain or compressed with gzip.
+        tgt: file of the target sentences.
     """
 
     src: Path
     tgt: Path
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs, with one line of each file in memory at a time.
+        """Yield the pairs; only one line of each file is in memory at a time.
 
         Raises:
             TextError: at the first line that is missing or not a sentence.
@@ -56,14 +56,14 @@ class PairedText:
 
 
 def require_different_files(texts: Iterable[PairedText]) -> None:
-    """Check that no file occurs twice, even under different names.
+    """Check that no file occurs twice, not even under different names.
 
     Raises:
-        TextError: with the first file that occurs twice.
+        TextError: if a file occurs twice. The message names the first such file.
     """
     seen: dict[tuple[int, int], Path] = {}
     for path in (path for text in texts for path in (text.src, text.tgt)):
-        if not path.exists():  # reported when it is read
+        if not path.exists():  # its reader reports the error
             continue
         status = path.stat()
         file = (status.st_dev, status.st_ino)
@@ -77,7 +77,7 @@ def require_different_files(texts: Iterable[PairedText]) -> None:
 
 
 def read_sentences(path: Path) -> Iterator[str]:
-    """Yield the lines of a file in Unicode's NFC, without white space at their ends.
+    """Yield the lines of a file in Unicode's NFC, without white space at the ends.
 
     Raises:
         TextError: if there is no such file, or at the first line that is empty, too
@@ -96,7 +96,7 @@ def read_sentences(path: Path) -> Iterator[str]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open a file, which may be compressed with gzip under any name."""
+    """Open a file, which may be compressed with gzip whatever its name."""
     if not path.is_file():
         kind = "it is a folder" if path.is_dir() else "there is none"
         if path.exists() and not path.is_dir():
@@ -108,8 +108,8 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _sentence(line: bytes, path: Path, number: int) -> str:
-    """Return the text of a line, or raise an error that describes its fault."""
-    if len(line) == _MOST_BYTES:  # reading stopped here
+    """Return the text of a line, or raise a `TextError` that explains the problem."""
+    if len(line) == _MOST_BYTES:  # readline stopped at its limit
         raise TextError(_too_long(path, number, f"over {_MOST_BYTES:,} bytes"))
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
@@ -119,7 +119,7 @@ def _sentence(line: bytes, path: Path, number: int) -> str:
             f"0x{line[error.start]:02x} after {error.start} others; save the file as "
             "UTF-8"
         ) from error
-    if not any(map(str.isprintable, text)):  # U+200B is no white space
+    if not any(map(str.isprintable, text)):  # finds U+200B, which strip() keeps
         raise TextError(
             f"{path}, line {number}: expected a sentence, found an empty line; take "
             "this line out of both files"
@@ -142,9 +142,9 @@ class EvenSample:
     """Keep evenly spaced pairs from a stream of unknown length.
 
     Attributes:
-        most: maximum number of kept pairs.
-        kept: the kept pairs.
-        every: one pair in `every` is kept.
+        most: maximum number of pairs to keep.
+        kept: the pairs kept so far.
+        every: distance between kept pairs; doubles each time that `kept` is full.
         seen: number of pairs seen so far.
     """
 

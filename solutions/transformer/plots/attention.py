@@ -1,4 +1,4 @@
-"""Figures of attention: entropy, the weights of one query, and training."""
+"""Figures of attention: entropy, the weights of one query, and training losses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from transformer.plots.training import smooth
 
 @dataclass(frozen=True)
 class WidthSweep:
-    """Measurements at each width d_k, with and without the scale.
+    """Hold measurements at each width d_k, with and without the factor 1 / √d_k.
 
     Attributes:
         widths: the values of d_k.
-        scaled: one measurement for each width, with the scale.
-        unscaled: the same without the scale.
+        scaled: one measurement for each width, with the factor.
+        unscaled: the same without the factor.
     """
 
     widths: Sequence[int]
@@ -56,11 +56,11 @@ def entropy_against_width(entropy: WidthSweep, highest: float) -> Picture:
 
 @rc_context(STYLE)
 def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
-    """Draw one query's weights over the keys, with and without the scale.
+    """Draw one query's weights over the keys, with and without scaling.
 
     Args:
         scaled: (s,) weights.
-        unscaled: (s,) weights of the same query and keys.
+        unscaled: (s,) weights of the same query and keys, without scaling.
         d_k: width of the queries and keys, for the title.
 
     Returns:
@@ -79,7 +79,7 @@ def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
         hatch="//",
         label="not divided",
     )
-    axes.set_ylim(0, 1.25)  # the legend is above the tallest bar
+    axes.set_ylim(0, 1.25)  # leaves space for the legend above the bars
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     axes.set_xticks(places)
     axes.set(
@@ -93,11 +93,11 @@ def weights_of_one_query(scaled: Tensor, unscaled: Tensor, d_k: int) -> Picture:
 
 @dataclass(frozen=True)
 class ScaleRuns:
-    """The losses of runs that differ only in the scale.
+    """Hold the losses of training runs with and without scaling.
 
     Attributes:
-        scaled: for each seed, the loss of each step with the scale.
-        unscaled: the same without it.
+        scaled: for each seed, the loss of each step with scaling.
+        unscaled: the same without scaling.
     """
 
     scaled: Sequence[Sequence[float]]
@@ -107,14 +107,14 @@ class ScaleRuns:
 def losses_with_and_without_scale(
     runs: Mapping[str, ScaleRuns], chance: float
 ) -> Picture:
-    """Draw the smoothed loss of runs with and without the scale, a panel for each rate.
+    """Draw smoothed losses with and without scaling, in one panel per learning rate.
 
     Args:
         runs: the title of each panel to its runs.
-        chance: the loss of guessing, in nats; drawn as a line.
+        chance: the loss of random guessing, in nats; drawn as a line.
 
     Returns:
-        The picture, with the panels below each other on a telephone.
+        The picture, with the panels below each other on a phone.
     """
     picture = _loss_panels(runs, chance, (7.2, 3.4), n_columns=len(runs))
     picture.narrow_picture = _loss_panels(runs, chance, (3.9, 5.2), n_columns=1)

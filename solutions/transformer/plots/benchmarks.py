@@ -7,14 +7,14 @@ from matplotlib import rc_context
 from transformer.plots.style import BLACK, BLUE, ORANGE, STYLE, Picture, new_picture
 
 WIDTH, ROW = 7.2, 0.62
-LABEL = 1.7  # a number's text ends at this multiple of its value
+LABEL = 1.7  # the text of a number ends at this multiple of its bar's length
 
 
 @rc_context(STYLE)
 def speed_bars(
     ratios: Mapping[str, float], targets: Mapping[str, float] | None = None
 ) -> Picture:
-    """Draw the speed of each part relative to its peer, on a logarithmic scale.
+    """Draw the speed of each part relative to its reference, on a logarithmic scale.
 
     Args:
         ratios: the relative speed of each part, above 0, drawn from top to bottom.
@@ -35,7 +35,7 @@ def speed_bars(
     targets = targets or {}
     for place, (name, value) in enumerate(ratios.items()):
         mark = targets.get(name, value)
-        end = mark if value < mark < LABEL * value else value  # avoids the mark
+        end = mark if value < mark < LABEL * value else value  # not on the mark
         axes.text(1.08 * end, place, f" {value:.3g}", va="center", color=BLACK)
     marked = [(names.index(name), value) for name, value in targets.items()]
     if marked:
@@ -53,7 +53,7 @@ def speed_bars(
 
 @rc_context(STYLE)
 def validation_curves(logs: Mapping[str, Sequence[float]]) -> Picture:
-    """Draw the perplexity of validation after each epoch of several runs.
+    """Draw the validation perplexity of several runs after each epoch.
 
     Args:
         logs: the perplexities of each run from epoch 1 on, by the run's name.

@@ -1,4 +1,4 @@
-"""Figures of the decoder: its cross-attention, next to the gold alignment."""
+"""Figures of the decoder: its cross-attention compared with the gold alignment."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,11 +17,11 @@ def attention_on_gold(
     source: Sequence[str],
     title: str,
 ) -> Picture:
-    """Draw cross-attention, with a frame around each pair of the gold alignment.
+    """Draw cross-attention, with a frame around each link of the gold alignment.
 
     Args:
         weights: (t, s), with a row for each word written.
-        alignment: pairs (place in `source`, place in `target`).
+        alignment: links (position in `source`, position in `target`).
         target: the t words written. The row of a word shows the weights with which the
             model predicted it.
         source: the s source words.

@@ -1,4 +1,4 @@
-"""Figures of embeddings: positions of words, and their lengths against positions."""
+"""Figures of embeddings: a map of words, and lengths of word and position vectors."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ def main_plane(table: Tensor) -> Tensor:
     """
     directions = F.normalize(table.detach().double(), dim=-1)
     _, _, v = torch.linalg.svd(directions - directions.mean(dim=0), full_matrices=False)
-    signs = v[:2].abs().argmax(dim=1)  # fixes the picture's orientation
+    signs = v[:2].abs().argmax(dim=1)  # an SVD leaves the signs open
     return (v[:2] * v[:2].gather(1, signs[:, None]).sign()).T
 
 
@@ -85,7 +85,7 @@ def _draw_group(
 def loudness_against_width(
     widths: Sequence[int], ratios: Mapping[str, Sequence[float]]
 ) -> Picture:
-    """Draw how much longer a word's vector is than a position's, against d_model.
+    """Draw the ratio of a word vector's length to a position's, against d_model.
 
     Args:
         widths: values of d_model.

@@ -15,13 +15,13 @@ def gradient_by_layer(
     title: str,
     limits: tuple[float, float] | None = None,
 ) -> Picture:
-    """Draw the norm of each layer's gradient, one line for each kind of stack.
+    """Draw the norm of each layer's gradient, with one line for each kind of stack.
 
     Args:
         norms: name of the stack to the norms of its layers, in order.
         title: title of the figure.
-        limits: smallest and largest norm drawn; smaller norms are drawn on the lower
-            edge.
+        limits: lower and upper end of the axis. Smaller norms are drawn at the lower
+            end.
 
     Returns:
         The picture, with a logarithmic axis.
@@ -51,13 +51,13 @@ def gradient_by_layer(
 def losses_by_step(
     losses: Mapping[str, Sequence[float]], title: str, chance: float, width: int = 10
 ) -> Picture:
-    """Draw the smoothed loss of several runs, with the loss of guessing.
+    """Draw the smoothed loss of several runs, and the loss of random guessing.
 
     Args:
         losses: name of the run to the loss of each step.
         title: title of the figure.
-        chance: the loss of guessing, in nats; drawn as a line.
-        width: number of steps in the running mean.
+        chance: the loss of random guessing, in nats; drawn as a line.
+        width: number of steps that are averaged.
 
     Returns:
         The picture.

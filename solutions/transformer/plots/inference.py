@@ -1,4 +1,4 @@
-"""Figures of inference: a beam search step by step, and time with and without cache."""
+"""Figures of inference: the steps of a beam search, and times with a cache."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class TimeByPosition:
-    """The time for writing one token, in milliseconds, by its position.
+    """Hold the milliseconds for writing one token, by its position.
 
     Attributes:
         positions: positions of the tokens.
@@ -29,7 +29,7 @@ class TimeByPosition:
 
 
 def heights(tree: Sequence[Branch]) -> dict[Words, float]:
-    """Return heights for branches, each midway between its continuations."""
+    """Return a height for each branch, the mean of its continuations' heights."""
     inner = {branch.words[:-1] for branch in tree}
     leaves = [branch.words for branch in tree if branch.words not in inner]
     order = {branch.words: number for number, branch in enumerate(tree)}
@@ -75,8 +75,8 @@ def beam_tree(
         decided: whether the branches of the last step are already pruned.
 
     Returns:
-        The picture, which grows to the right, and on a phone downwards. Its size does
-        not depend on `step`.
+        The picture, whose size does not depend on `step`. The tree grows to the right,
+            and on a phone downwards.
     """
     grown = [branch for branch in tree if len(branch.words) <= step]
     cut = {branch.words for branch in grown if decided or len(branch.words) < step}
@@ -124,7 +124,7 @@ def _draw_tree(
 
 @rc_context(STYLE)
 def time_by_position(time: TimeByPosition) -> Picture:
-    """Draw how long the next token takes, with and without the cache.
+    """Draw how long it takes to write the next token, with and without the cache.
 
     Args:
         time: milliseconds by position.

@@ -29,8 +29,8 @@ def draw_mask(
     Args:
         axes: axes to draw on.
         mask: (t, s) bool, True = may attend.
-        rows: the queries' tokens.
-        columns: the keys' tokens.
+        rows: the tokens of the queries.
+        columns: the tokens of the keys.
 
     Raises:
         ValueError: if the tokens do not fit the mask.
@@ -115,7 +115,7 @@ def mask_and_influence(
 def losses_with_and_without(
     masked: Sequence[float], unmasked: Sequence[float]
 ) -> Picture:
-    """Draw the training losses of a model with and a model without the causal mask.
+    """Draw the training losses of two models, one with and one without the causal mask.
 
     Args:
         masked: loss of each step with the causal mask.

@@ -25,13 +25,13 @@ def accuracy_against_length(
     """Draw the share of right tokens against the length of the source.
 
     Args:
-        accuracy: the share in [0, 1] for each length, by whether the translator uses
-            attention and by the width of its state; at most three widths.
+        accuracy: the share in [0, 1] for each length. The keys state whether the
+            translator uses attention, and the width of its state; at most three widths.
         steps: training steps of each translator.
 
     Returns:
-        The picture, with a marker for each width, and dashes for translators that read
-        all states.
+        The picture, with a marker for each width, and dashed lines for translators that
+            read all states.
     """
     picture, axes = new_picture(6.4, 4.2)
     widths = sorted({width for _, width in accuracy})
@@ -88,7 +88,7 @@ def one_look(
         weights: (t, s), with a row for each written word.
         source: the s source words.
         written: the t written words.
-        position: number of the word being written, from 0.
+        position: index of the word being written.
 
     Returns:
         The picture.
@@ -112,7 +112,7 @@ def one_look(
 
 
 class WeighedSentences:
-    """Sentences as HTML text, with a number and a shade under each word.
+    """Sentences as HTML, with a number and a shade of blue for each word's weight.
 
     Args:
         sentences: the words of each sentence.
@@ -147,7 +147,7 @@ class WeighedSentences:
 
 
 def _weighed(words: Sequence[str], weights: Sequence[float]) -> str:
-    """Return words with their weights below, in a blue that grows with the weight."""
+    """Return HTML of words with their weights, on a blue that grows with the weight."""
     style = "display: inline-block; text-align: center; padding: 0 0.25em; margin: 1px"
     return " ".join(
         f'<span style="{style}; background: rgb(0 114 178 / {0.6 * weight:.2f})">'

@@ -1,4 +1,4 @@
-"""Figures with a slider, which need no network and no kernel."""
+"""Figures with a slider, which work without a network or a kernel."""
 
 import base64
 import hashlib
@@ -15,10 +15,10 @@ from PIL import Image
 from transformer.plots.narrow import least_words, narrowed
 from transformer.plots.style import STYLE
 
-COLOURS = 96  # enough for a figure, with a third of the bytes
+COLOURS = 96  # enough colours for a figure, and a third of the file size
 ON_TELEPHONE = "(width < 600px)"
 
-# One line without double quotes, because it is the value of an attribute.
+# The code has one line and no double quotes, because it is an attribute's value.
 ON_INPUT = (
     "const figure = this.closest('figure'); "
     "const frames = figure.querySelectorAll('img'); "
@@ -30,10 +30,10 @@ ON_INPUT = (
 
 
 class SliderFigure:
-    """HTML with every frame of a figure, which a notebook shows directly."""
+    """HTML that contains every frame of a figure; a notebook displays it."""
 
     def __init__(self, markup: str) -> None:
-        """Keep the markup."""
+        """Store the HTML."""
         self.markup = markup
 
     def _repr_html_(self) -> str:
@@ -58,7 +58,7 @@ def share_of_width(figure: Figure) -> str:
 
 
 def frame(figure: Figure, label: str, alt: str, hidden: bool) -> str:
-    """Return the image of one position of the slider, with a version for phones."""
+    """Return the HTML image for one position of the slider, also for phones."""
     text = html.escape(f"{alt} ({label})", quote=True)
     label = html.escape(label, quote=True)
     state = " hidden" if hidden else ""
@@ -88,10 +88,10 @@ def slider_figure(
 
     Args:
         frames: one figure for each position, all of the same size.
-        labels: the meaning of each position, such as "k = 3".
+        labels: a text for each position, such as "k = 3".
         title: the name of the value that the slider changes.
         alt: a text alternative for readers who cannot see the figure.
-        start: position shown at first.
+        start: position that is shown first.
 
     Returns:
         An object that a notebook and the book can show.

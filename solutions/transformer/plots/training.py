@@ -1,4 +1,4 @@
-"""Figures of training: wrong runs, the schedule, smoothed labels, a run's progress."""
+"""Figures of training: wrong runs, schedules, smoothed labels, losses by epoch."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from transformer.plots.style import (
 
 @dataclass(frozen=True)
 class RunCurve:
-    """The losses of one training run, and its BLEU.
+    """Hold the losses and the BLEU of one training run.
 
     Attributes:
         losses: the loss of each step, as that run computed it.
@@ -33,7 +33,7 @@ class RunCurve:
 
 
 def smooth(values: ArrayLike, width: int = 15) -> np.ndarray:
-    """Return the mean of each value and up to `width - 1` before it."""
+    """Return, for each value, the mean of it and up to `width - 1` previous values."""
     total = np.cumsum(np.asarray(values, dtype=float))
     sums = total.copy()
     sums[width:] -= total[:-width]
@@ -41,10 +41,10 @@ def smooth(values: ArrayLike, width: int = 15) -> np.ndarray:
 
 
 def losses_and_bleu(runs: Mapping[str, RunCurve]) -> Picture:
-    """Draw the loss of several runs, and write the BLEU of each at its end.
+    """Draw the loss of several runs, and write each run's BLEU at the end of its line.
 
     Args:
-        runs: the runs by name, beginning with the right one.
+        runs: the runs by name, beginning with the correct one.
 
     Returns:
         The picture; on a phone, the BLEU is below the figure.
@@ -107,7 +107,7 @@ def schedules(rates: Mapping[str, Sequence[float]]) -> Picture:
 
 
 def smoothed_loss(margin: np.ndarray, smoothing: float, n_words: int) -> np.ndarray:
-    """Compute the loss if the target leads all other words by `margin` logits."""
+    """Compute the loss if the target's logit exceeds all others by `margin`."""
     log_sum = np.logaddexp(margin, np.log(n_words - 1))
     on_target, on_other = log_sum - margin, log_sum
     share = smoothing / n_words
@@ -116,7 +116,7 @@ def smoothed_loss(margin: np.ndarray, smoothing: float, n_words: int) -> np.ndar
 
 @rc_context(STYLE)
 def smoothing_curve(smoothing: float, n_words: int) -> Picture:
-    """Draw the loss against the lead of the target, and mark the minimum.
+    """Draw the loss by how far the target's logit exceeds the others; mark the minimum.
 
     Args:
         smoothing: probability mass that is spread over all words.
@@ -146,7 +146,7 @@ def smoothing_curve(smoothing: float, n_words: int) -> Picture:
 
 @rc_context(STYLE)
 def progress(history: Sequence[Mapping[str, float]]) -> Picture:
-    """Draw training and validation loss of a run, epoch by epoch.
+    """Draw the training loss and the validation loss of a run after each epoch.
 
     Args:
         history: the records that `Trainer.run` returns.

@@ -110,7 +110,7 @@ def concat_final_states(h_n: Tensor) -> Tensor:
 
 
 class AdditiveAttention(nn.Module):
-    """Score by a small network (Bahdanau et al., 2015).
+    """Score states with a small network (Bahdanau et al., 2015).
 
     Args:
         state_size: width of the decoder's state.
@@ -119,7 +119,7 @@ class AdditiveAttention(nn.Module):
     """
 
     def __init__(self, state_size: int, memory_size: int, hidden_size: int) -> None:
-        """Make W, U and v of `additive_score`."""
+        """Make the matrices W and U and the vector v of `additive_score`."""
         super().__init__()
         self.w_state = nn.Linear(state_size, hidden_size, bias=False)
         self.w_memory = nn.Linear(memory_size, hidden_size, bias=False)
@@ -160,15 +160,15 @@ class GeneralAttention(nn.Module):
 
 
 class AttentionSeq2Seq(RecurrentTranslator):
-    """Translate with a fresh look at the source for each word (Bahdanau et al., 2015).
+    """Translate, attending to the source again for each word (Bahdanau et al., 2015).
 
     Args:
         src_vocab_size: number of source words.
         tgt_vocab_size: number of target words.
-        attention: `AdditiveAttention` or `GeneralAttention`, of states and a memory
+        attention: `AdditiveAttention` or `GeneralAttention`, for states and a memory
             that are both `d_model` wide.
         d_model: width of the embeddings and of the states, d_h.
-        pad_id: id of the padding token, which the model masks by itself.
+        pad_id: id of the padding token, which the model masks.
     """
 
     def __init__(
@@ -179,7 +179,7 @@ class AttentionSeq2Seq(RecurrentTranslator):
         d_model: int,
         pad_id: int = 1,
     ) -> None:
-        """Make the decoder's cell and the output layer, which both see the context."""
+        """Make the decoder's cell and the output layer, which also read the context."""
         super().__init__(src_vocab_size, tgt_vocab_size, d_model, pad_id)
         self.attention = attention
         self.decoder = nn.GRUCell(2 * d_model, d_model)

@@ -1,4 +1,4 @@
-"""The configuration of a recurrent translator: its sizes, and its use of attention."""
+"""The configuration of a recurrent translator: its sizes and its use of attention."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Describe a `BidirectionalTranslator`; the defaults are for Multi30k.
+    """Describe a `BidirectionalTranslator`; the default sizes are for Multi30k.
 
     Attributes:
         src_vocab_size: words in the source vocabulary.
         tgt_vocab_size: words in the target vocabulary.
-        attention: whether the decoder attends to all states of the encoder, or receives
-            the last states at every word.
+        attention: whether the decoder attends to all states of the encoder. Otherwise
+            it receives only the last states, at every word.
         d_model: width of the word vectors, and of the layer before the projection.
         d_h: width of a state of the decoder, and of the encoder in each direction.
         dropout: rate for the word vectors, for the memory and before the projection.
@@ -31,7 +31,7 @@ class RecurrentConfig:
     pad_id: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse values with which no model can be built."""
+        """Raise ValueError for values that cannot make a model."""
         for name in ("src_vocab_size", "tgt_vocab_size", "d_model", "d_h"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1: {getattr(self, name)}")
@@ -48,7 +48,7 @@ class RecurrentConfig:
     def best(
         cls, src_vocab_size: int = 7853, tgt_vocab_size: int = 5893, **changes: Any
     ) -> "RecurrentConfig":
-        """Return the model for Multi30k."""
+        """Return the configuration for Multi30k."""
         return cls(src_vocab_size, tgt_vocab_size, **changes)
 
     @classmethod

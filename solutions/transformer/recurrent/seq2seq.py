@@ -1,4 +1,4 @@
-"""Recurrent translators without attention: packing, loops over words, `Seq2Seq`.
+"""Recurrent translators without attention, and the functions that they share.
 
 Shapes: b sentences, s source and t target positions, d_h the width of a state.
 """
@@ -54,7 +54,7 @@ def source_lengths(mask: Tensor) -> Tensor:
 
 
 def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Run a recurrent layer over the words only, so that padding changes nothing.
+    """Run a recurrent layer over the words only, so that padding has no influence.
 
     Args:
         rnn: a batch-first `nn.GRU`, `nn.LSTM` or `nn.RNN`.
@@ -63,14 +63,14 @@ def run_packed(rnn: nn.RNNBase, vectors: Tensor, mask: Tensor) -> tuple[Tensor, 
 
     Returns:
         The states (b, s, directions * d_h), zero at padding, and the final hidden
-        states (layers * directions, b, d_h), each from the end of its own sentence.
+            states (layers * directions, b, d_h), each from the end of its own sentence.
 
     Raises:
         ValueError: if a sentence is empty, or padded anywhere but at its end.
     """
     lengths = source_lengths(mask).cpu()
     if mask.all():
-        states, final = rnn(vectors)  # the plain layer is faster
+        states, final = rnn(vectors)  # faster than packing
     else:
         packed = pack_padded_sequence(
             vectors, lengths, batch_first=True, enforce_sorted=False
@@ -103,13 +103,13 @@ class RecurrentTranslator(nn.Module):
         self.encoder = nn.GRU(d_model, d_model, batch_first=True)
 
     def encode(self, src: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Read the source.
+        """Encode the source.
 
         Args:
             src: ids (b, s), padded on the right.
 
         Returns:
-            The memory (b, s, d_h), the last state (b, d_h), the mask (b, s).
+            The memory (b, s, d_h), the last state (b, d_h) and the mask (b, s).
 
         Raises:
             ValueError: if a sentence is empty, or padded anywhere but at its end.
@@ -124,8 +124,8 @@ class RecurrentTranslator(nn.Module):
         """Decode one position.
 
         Args:
-            token: (b,), the word before this position.
-            state: (b, d_h), the state after the word before.
+            token: (b,), the previous word.
+            state: (b, d_h), the state after the previous word.
             memory: (b, s, d_h), the states of the encoder.
             mask: (b, s), True at source words.
         """
@@ -184,9 +184,9 @@ class RecurrentTranslator(nn.Module):
 
 
 class Seq2Seq(RecurrentTranslator):
-    """Translate through one vector, the encoder's last state (Cho et al., 2014).
+    """Translate from a single vector, the encoder's last state (Cho et al., 2014).
 
-    It has no attention, and its attention weights are all 0.
+    The model has no attention, and it returns attention weights of 0.
     """
 
     def __init__(
@@ -200,6 +200,6 @@ class Seq2Seq(RecurrentTranslator):
     def step(
         self, token: Tensor, state: Tensor, memory: Tensor, mask: Tensor
     ) -> DecoderStep:
-        """Decode one position from only the word before it and the state."""
+        """Decode one position from the previous word and the state only."""
         state = self.decoder(self.tgt_embedding(token), state)
         return DecoderStep(self.output(state), state, memory.new_zeros(mask.shape))

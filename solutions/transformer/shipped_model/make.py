@@ -36,7 +36,7 @@ def export(
     run: Annotated[Path, typer.Argument(help="Folder of the run's checkpoints.")],
     to: Annotated[Path, typer.Option(help="Folder to write into.")] = FOLDER,
 ) -> None:
-    """Write a run's best model as the model that the course ships."""
+    """Write a training run's best model to the folder of the shipped model."""
     torch.set_num_threads(1)
     checkpoint = load_checkpoint(run / BEST)
     corpus = load_corpus(CorpusName.grammar, None)
@@ -63,7 +63,7 @@ def training_facts(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def bleu_facts(shipped: ShippedModel, corpus: Corpus) -> dict[str, Any]:
-    """Measure the model on the test set in half precision, as it will be loaded."""
+    """Score the model on the test set, with the half-precision weights of its file."""
     cached = CachedTransformer(shipped.model, decode_step_cached)
     found = translate_pairs(cached, corpus.test, shipped.words, SearchSettings(1))
     bleu = detokenised_bleu(found, [pair.tgt for pair in corpus.test])

@@ -1,4 +1,4 @@
-"""Save a training run without loss, and load it again."""
+"""Save the complete state of a training run, and load it again."""
 
 import dataclasses
 import io
@@ -20,12 +20,12 @@ from transformer.training.models import Model, ModelName, make_model, restore_co
 
 
 class CheckpointError(ValueError):
-    """A checkpoint cannot be written, read, or used for this purpose."""
+    """Report that a checkpoint cannot be written, read, or used for this purpose."""
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Hold everything that a run needs to continue after an epoch without a difference.
+    """Hold everything that a run needs to continue exactly as if it had not stopped.
 
     Attributes:
         model_config: the fields of the model's configuration.
@@ -33,12 +33,13 @@ class Checkpoint:
         words: source and target vocabulary, each a list of words.
         model: the model's state dict.
         optimizer: the optimiser's state dict.
-        epoch: epochs done.
-        step: training steps done; the learning rate depends only on this number.
+        epoch: number of completed epochs.
+        step: number of completed training steps; the learning rate depends only on it.
         history: a record of each epoch.
-        random_state: the state of torch's generator, and of the device's own generator
-            if it has one.
-        model_name: a `ModelName`; older checkpoints, all from Transformers, have none.
+        random_state: the state of PyTorch's random generator, and of the device's
+            generator if it has one.
+        model_name: a `ModelName`. Older checkpoints do not have this field, and all of
+            them are Transformers.
         subwords: the result of `pack_subwords` for shared subwords, or None for whole
             words.
     """
@@ -71,7 +72,7 @@ class Checkpoint:
 
 
 def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
-    """Return the data that restores shared subwords, or None for whole words."""
+    """Return data from which shared subwords can be restored; None for whole words."""
     subwords = words[0].subwords
     if subwords is None:
         return None
@@ -80,7 +81,7 @@ def pack_subwords(words: Vocabularies) -> dict[str, Any] | None:
 
 
 def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
-    """Write a checkpoint, so that the file is always complete, old or new.
+    """Write a checkpoint; the file on disk is always complete, either old or new.
 
     Raises:
         CheckpointError: if it cannot be written; an old checkpoint stays unchanged.
@@ -103,7 +104,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path) -> None:
 
 
 def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> Checkpoint:
-    """Read a checkpoint with tensors and plain values only, so that no code can run.
+    """Read a checkpoint, which may contain only tensors and plain values, not code.
 
     Raises:
         CheckpointError: if the file is missing, damaged or not a checkpoint.
@@ -128,7 +129,7 @@ def require_same_run(
     asked: Mapping[str, Any],
     free: tuple[str, ...] = (),
 ) -> None:
-    """Check that a run continues with the settings with which it began.
+    """Check that a resumed run has the same settings as when it began.
 
     Args:
         path: the checkpoint, for the message.
@@ -137,7 +138,8 @@ def require_same_run(
         free: names of the settings that may change.
 
     Raises:
-        CheckpointError: with each setting that differs and both of its values.
+        CheckpointError: if a setting differs. The message gives each such setting with
+            both values.
     """
     differing = [
         f"{name}={saved.get(name)!r} there and {name}={asked.get(name)!r} here"
@@ -152,10 +154,10 @@ def require_same_run(
 
 
 def require_same_words(path: Path, saved: Vocabularies, asked: Vocabularies) -> None:
-    """Check that a checkpoint's word numbers equal those of the data.
+    """Check that the checkpoint and the data number their words in the same way.
 
     Raises:
-        CheckpointError: with the first word that differs.
+        CheckpointError: if they do not. The message gives the first word that differs.
     """
     for side, before, now in zip(("source", "target"), saved, asked, strict=True):
         if before == now:

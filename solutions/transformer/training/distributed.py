@@ -1,8 +1,8 @@
-"""Train one model with several processes from `torchrun`, or usually with one.
+"""Train one model with several processes that `torchrun` starts, or with only one.
 
-Each process makes the same batches, and computes the gradient for its share of the
-sentences. PyTorch's `DistributedDataParallel` averages the gradients, so that every
-process takes the same step and has the same model.
+Each process makes the same batches and computes the gradient for its share of the
+sentences. PyTorch's `DistributedDataParallel` averages the gradients, so every process
+takes the same step and has the same model.
 """
 
 import os
@@ -17,14 +17,14 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
-LONGEST_WAIT = timedelta(hours=3)  # while the first process reads a large corpus
+LONGEST_WAIT = timedelta(hours=3)  # the first may read a large corpus
 
 
 @dataclass(frozen=True)
 class Processes:
     """Connect a process with the other processes that train the same model.
 
-    A single process computes the same as without this class.
+    For a single process, all methods leave the training unchanged.
 
     Attributes:
         rank: number of this process, from 0.
@@ -38,21 +38,22 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the process that prints and saves."""
+        """Return whether this process prints and saves."""
         return self.rank == 0
 
     def connect(self, model: nn.Module) -> nn.Module:
-        """Return a module whose backward pass averages all processes' gradients."""
+        """Return a module whose backward pass averages the processes' gradients."""
         if self.count == 1:
             return model
         return DistributedDataParallel(model)
 
     def share(self, rows: Tensor) -> tuple[Tensor, int]:
-        """Return the rows of this process, and the factor for their loss.
+        """Return the rows that this process computes, and a factor for their loss.
 
-        The factor is the number of processes, because the sum of all gradients is
-        divided by it. If there are fewer rows than processes, some processes compute
-        another's row with the factor 0, because all processes must take part.
+        The factor is the number of processes, because averaging divides the sum of all
+        gradients by it. All processes must take part in each step. If there are fewer
+        rows than processes, some of them compute a row of another process with the
+        factor 0.
 
         Args:
             rows: (b,) numbers of a batch's rows, the same in every process.
@@ -61,13 +62,13 @@ class Processes:
         return rows[self.rank % len(rows) :: self.count], factor
 
     def exchange(self, model: nn.Module, now: bool) -> AbstractContextManager[None]:
-        """Return a context that exchanges gradients now, or with later ones."""
+        """Return a context that exchanges gradients now, or collects them for later."""
         if self.count == 1 or now:
             return nullcontext()
         return cast(DistributedDataParallel, model).no_sync()
 
     def sum(self, *numbers: float) -> list[float]:
-        """Add up each number over all processes."""
+        """Return the sum of each number over all processes."""
         if self.count == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64, device=self.device)
@@ -75,16 +76,16 @@ class Processes:
         return total.tolist()
 
     def seed_dropout(self, seed: int, epoch: int) -> None:
-        """Seed each process's dropout differently, but the same in a repeated run."""
+        """Seed each process's dropout differently, but equally in a repeated run."""
         if self.count > 1:
             draw = random.Random(f"{seed}/{epoch}/{self.rank}")
             torch.manual_seed(draw.getrandbits(63))
 
     @contextmanager
     def first_before_others(self) -> Iterator[None]:
-        """Make the other processes wait until the first has finished the block."""
+        """Let the first process run the block while the others wait for their turn."""
         if not self.is_first:
-            self.sum(0)  # waits for all
+            self.sum(0)  # wait for the first process
         yield
         if self.is_first:
             self.sum(0)
@@ -102,11 +103,12 @@ def join_processes(device: str) -> Processes:
     """Join the processes that `torchrun` has started, or return a single process.
 
     Args:
-        device: "cpu" (gradients by gloo), "cuda" (one GPU per process, gradients by
-            NCCL) or "auto" for the better one. A single process may use any device.
+        device: "cpu" (exchanges gradients with gloo), "cuda" (one GPU for each process,
+            exchanges gradients with NCCL), or "auto" for a GPU if there is one. A
+            single process may use any device.
 
     Raises:
-        ValueError: for another device, or too few GPUs.
+        ValueError: for another device, or if there are too few GPUs.
     """
     launched = distributed.is_torchelastic_launched()
     count = int(os.environ["WORLD_SIZE"]) if launched else 1
@@ -120,7 +122,7 @@ def join_processes(device: str) -> Processes:
 
 
 def _own_device(name: str) -> str:
-    """Return the name of this process's device, which no other process uses."""
+    """Return the name of this process's device; each process has its own GPU."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     if name not in ("cpu", "cuda"):

@@ -63,9 +63,9 @@ def mean_loss(
     pad_id: int = 1,
     processes: Processes = ALONE,
 ) -> float:
-    """Compute the mean cross-entropy of all target tokens, in nats, without dropout.
+    """Compute the mean cross-entropy over all target tokens, in nats, without dropout.
 
-    If there are n processes, each computes every n-th batch.
+    Each of n processes computes every n-th batch.
     """
     total, tokens = 0.0, 0
     for batch in islice(batches, processes.rank, None, processes.count):
@@ -78,17 +78,17 @@ def mean_loss(
 
 
 class Trainer:
-    """Train a model, keeping the last and the best checkpoint in a folder.
+    """Train a model, and write the last and the best checkpoint into a folder.
 
-    If the configuration sets an average, the trainer also keeps the checkpoints to
-    average, and writes their average as `averaged.pt`.
+    If the configuration asks for an average, the trainer also keeps the checkpoints of
+    the last epochs, and writes their average as `averaged.pt`.
 
     Args:
         model: the model, on the training device; the batches must be on the same
             device.
         data: the data to train and validate on.
         config: the settings of the training.
-        folder: folder for the checkpoints; None keeps nothing.
+        folder: folder for the checkpoints; None writes none.
         processes: the processes that train together on the same data; the first one
             saves.
     """
@@ -101,7 +101,7 @@ class Trainer:
         folder: Path | None = None,
         processes: Processes = ALONE,
     ) -> None:
-        """Make the optimiser, without training yet."""
+        """Make the optimiser and prepare the step; the training starts with `run`."""
         self.model, self.data, self.config, self.folder = model, data, config, folder
         self.processes = processes
         self.optimizer = torch.optim.Adam(
@@ -120,7 +120,7 @@ class Trainer:
         """Train the remaining epochs.
 
         Returns:
-            The history, with a record of each epoch, including those before a resume.
+            The history, with a record of each epoch, including epochs before a resume.
 
         Raises:
             FloatingPointError: if the loss becomes NaN or infinite.
@@ -222,7 +222,7 @@ class Trainer:
         save_checkpoint(checkpoint, self._path(LAST))
 
     def _save_average(self, newest: Checkpoint) -> None:
-        """Add the newest weights to the last few, and write their average."""
+        """Write the newest weights, and their average with those of the last epochs."""
         save_checkpoint(newest, self._path(EPOCH.format(self.epoch)))
         too_old = self.epoch - self.config.average_last
         self._path(EPOCH.format(too_old)).unlink(missing_ok=True)
@@ -231,12 +231,12 @@ class Trainer:
         save_checkpoint(average, self._path(AVERAGED))
 
     def _to_average(self, epoch: int) -> list[Path]:
-        """Return the paths of the weights that are averaged after an epoch."""
+        """Return the paths of the checkpoints that are averaged after an epoch."""
         first = max(epoch - self.config.average_last + 1, 1)
         return [self._path(EPOCH.format(n)) for n in range(first, epoch + 1)]
 
     def _require_kept(self, epoch: int) -> None:
-        """Check that the weights for the next epoch's average are still there."""
+        """Check that the earlier checkpoints for the next epoch's average exist."""
         if epoch >= self.config.epochs:
             return
         for path in self._to_average(epoch + 1)[:-1]:
@@ -269,10 +269,10 @@ def step_function(
     device: torch.device | str,
     processes: Processes = ALONE,
 ) -> Callable[..., tuple[float, int]]:
-    """Return `train_step`, or the step in parts if set and useful.
+    """Return the step function: `train_step`, or a step in parts if that is useful.
 
-    Several processes also share the parts. If there are as many processes as parts,
-    each computes one.
+    Several processes share the parts. If there are as many processes as parts, each
+    process computes one part.
     """
     parts = config.parts if torch.device(device).type == "cpu" else 1
     parts = math.ceil(max(parts, config.accumulate) / processes.count)

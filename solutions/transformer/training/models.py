@@ -1,4 +1,4 @@
-"""The models that can be trained, and functions to make them from their sizes."""
+"""The models that can be trained, and functions that make them."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -22,7 +22,7 @@ class ModelName(StrEnum):
 
     @property
     def is_recurrent(self) -> bool:
-        """Whether it reads and writes with recurrent networks."""
+        """Return whether the model uses recurrent networks."""
         return self is not ModelName.transformer
 
 
@@ -34,7 +34,7 @@ def make_model(config: Config) -> Model:
 
 
 def restore_config(name: ModelName, fields: Mapping[str, Any]) -> Config:
-    """Make a configuration from its fields in a checkpoint."""
+    """Make a configuration from the fields stored in a checkpoint."""
     if name.is_recurrent:
         return RecurrentConfig(**fields)
     return TransformerConfig(**fields)

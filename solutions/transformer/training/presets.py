@@ -1,4 +1,4 @@
-"""The available corpora and configurations, and functions to make training runs."""
+"""The available corpora and configurations, and functions that make training runs."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ class CorpusName(StrEnum):
 
 
 class Preset(StrEnum):
-    """The available configurations, each with the sizes of a model and its training."""
+    """The available configurations, each for the sizes of a model and its training."""
 
     tiny = "tiny"
     tutorial = "tutorial"
@@ -54,10 +54,10 @@ class Preset(StrEnum):
 
 @dataclass(frozen=True)
 class Recipe:
-    """Hold the recipe for making and training a model.
+    """Hold functions that make the configurations of a model and of its training.
 
     Attributes:
-        sizes: makes the model's configuration from the numbers of words.
+        sizes: makes the model's configuration from the sizes of the vocabularies.
         training: makes the configuration of its training.
         subwords: maximum number of subwords that both sides share; None for whole
             words.
@@ -96,7 +96,7 @@ MIN_FREQ = {CorpusName.grammar: 1, CorpusName.multi30k: 2}
 
 
 def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
-    """Return the usual configuration of a model for a corpus."""
+    """Return the configuration that is used for a model and a corpus by default."""
     if corpus is CorpusName.grammar:
         return Preset.tiny
     if corpus is CorpusName.files and not model.is_recurrent:
@@ -105,7 +105,7 @@ def usual_preset(model: ModelName, corpus: CorpusName) -> Preset:
 
 
 def recipe(preset: Preset, model: ModelName = ModelName.transformer) -> Recipe:
-    """Return the recipe for a model with a configuration.
+    """Return a model's recipe for a configuration.
 
     Raises:
         ValueError: if the model has no such configuration.
@@ -120,11 +120,11 @@ def recipe(preset: Preset, model: ModelName = ModelName.transformer) -> Recipe:
 
 
 def choose_device(name: str, threads: int = 1) -> torch.device:
-    """Return the named device, or for "auto" the best device of this machine.
+    """Return the named device, or for "auto" a GPU if there is one.
 
     Args:
         name: "auto", or PyTorch's name of the device.
-        threads: number of threads for the CPU's operations.
+        threads: number of CPU threads that PyTorch may use.
 
     Raises:
         ValueError: if there is no such device, or `threads` is below 1.
@@ -138,7 +138,7 @@ def choose_device(name: str, threads: int = 1) -> torch.device:
 
 
 def load_corpus(name: CorpusName, folder: Path | None) -> Corpus:
-    """Make or read a corpus."""
+    """Make the grammar corpus, or read Multi30k."""
     if name is CorpusName.grammar:
         return make_grammar_corpus()
     return load_multi30k(folder)
@@ -152,7 +152,7 @@ def number_words(name: CorpusName, corpus: Corpus) -> Vocabularies:
 def load_texts(
     name: CorpusName, folder: Path | None, split: str
 ) -> list[tuple[str, str]]:
-    """Return one part of a corpus as text, German and English."""
+    """Return the German and English sentences of one part of a corpus."""
     if name is CorpusName.grammar:
         pairs = dict(make_grammar_corpus().splits())[split]
         return [(detokenize(pair.src), detokenize(pair.tgt)) for pair in pairs]
@@ -172,10 +172,12 @@ def split_texts(
 def load_subword_corpus(
     name: CorpusName, folder: Path | None, size: int
 ) -> tuple[Corpus, Vocabularies]:
-    """Make or read a lower-case corpus, split into subwords of its training pairs.
+    """Make or read a corpus in lower case, split into subwords.
+
+    The subwords are learned from the training pairs.
 
     Args:
-        name: which corpus.
+        name: name of the corpus.
         folder: folder with the files of Multi30k.
         size: maximum number of subwords that both sides share.
     """
@@ -193,7 +195,7 @@ def load_subword_corpus(
 def make_data(
     corpus: Corpus, words: Vocabularies, config: TrainingConfig, device: torch.device
 ) -> TrainingData:
-    """Put the sentences of a corpus into batches."""
+    """Group the training and validation pairs of a corpus into batches."""
     train = make_batches(
         corpus.train,
         words,
@@ -216,10 +218,10 @@ def make_trainer(
     processes: Processes = ALONE,
     **sizes: Any,
 ) -> Trainer:
-    """Make a recipe's model, with the configuration's seed, and the model's trainer.
+    """Make the model of a recipe and its trainer; the configuration's seed is used.
 
-    `sizes` replace fields of the model's configuration. In a Transformer, a shared
-    subword has one vector for both sides, which is also its row of the projection.
+    `sizes` replace fields of the model's configuration. If a Transformer has shared
+    subwords, a subword has the same vector on both sides and in the projection.
     """
     torch.manual_seed(config.seed)
     words = tuple(map(len, data.vocabularies))

@@ -1,8 +1,9 @@
-"""A training step in parts, which has less padding and the same gradient.
+"""Compute a training step in parts, with less padding and the same gradient.
 
-A random batch is as long as its longest sentence, and half of it may be padding. If it
-is sorted by length and cut into parts, it needs less padding, and the parts' gradients
-add up to that of the batch. Several processes can share a batch in the same way.
+A random batch is padded to its longest sentence, so half of it may be padding. If the
+batch is sorted by length and split into parts, it needs less padding, and the gradients
+of the parts add up to that of the batch. Several processes can share a batch in the
+same way.
 """
 
 import torch
@@ -24,7 +25,7 @@ def train_step_in_parts(
     parts: int,
     processes: Processes = ALONE,
 ) -> tuple[float, int]:
-    """Take the step of `train_step`, with sentences of similar length together.
+    """Take the same step as `train_step`, in parts with sentences of similar length.
 
     Args:
         model: returns logits when called as `model(src, decoder_input)`.
@@ -40,7 +41,7 @@ def train_step_in_parts(
 
     Returns:
         The loss before the update, and the number of target tokens that are not
-        padding.
+            padding.
     """
     model.train()
     optimizer.zero_grad()
@@ -61,7 +62,7 @@ def train_step_in_parts(
 def _add_gradient(
     model: nn.Module, src: Tensor, tgt: Tensor, settings: StepSettings, share: Tensor
 ) -> float:
-    """Add the gradient of some sentences' loss, times their share; return this loss."""
+    """Add the gradient of some sentences' loss times `share`; return this product."""
     pad_id = settings.pad_id
     decoder_input, target = teacher_forcing_split(trim_padding(tgt, pad_id))
     logits = model(trim_padding(src, pad_id), decoder_input)
@@ -71,6 +72,6 @@ def _add_gradient(
 
 
 def _order_of_length(src: Tensor, tgt: Tensor, pad_id: int) -> Tensor:
-    """Return the rows' numbers (b,), from the shortest pair to the longest."""
+    """Return the numbers of the rows (b,), from the shortest pair to the longest."""
     lengths = (src != pad_id).sum(dim=1) + (tgt != pad_id).sum(dim=1)
     return lengths.argsort(stable=True)

@@ -31,11 +31,11 @@ Search = Callable[[Model, Tensor, SearchSettings], Tensor]
 
 @dataclass(frozen=True)
 class Bleu:
-    """Hold a score from 0 to 100, with its scoring convention.
+    """Hold a score from 0 to 100, and how it was computed.
 
     Attributes:
         score: the score.
-        convention: a description of the comparison, or sacreBLEU's signature.
+        convention: a description of the computation, or sacreBLEU's signature.
     """
 
     score: float
@@ -50,20 +50,20 @@ def translate_pairs(
     batch_size: int = 128,
     search: Search[Model] = best_translation,
 ) -> list[list[str]]:
-    """Translate the sources of a corpus, with sentences of similar length together.
+    """Translate the sources of a corpus, in batches of similar length.
 
     Args:
         model: a `Transformer`, or a `CachedTransformer` for speed.
         pairs: sentence pairs, whose targets are not used.
-        vocabularies: of the source and of the target.
-        settings: beam size 1 is greedy.
+        vocabularies: vocabularies of the source and of the target.
+        settings: settings of the search; beam size 1 is greedy search.
         batch_size: sentences in a batch.
-        search: writes the best translation of each source of a batch;
-            `transformer.translation.fast.fast_translation` does it faster.
+        search: a function that writes the best translation of each source of a batch.
+            `transformer.translation.fast.fast_translation` is a faster one.
 
     Returns:
         The words of each translation, with the final `<eos>` if it was written, in the
-        order of `pairs`.
+            order of `pairs`.
     """
     device = next(model.parameters()).device
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].src))
@@ -85,15 +85,16 @@ def log_probabilities(
     pairs: Sequence[SentencePair],
     vocabularies: Vocabularies,
 ) -> list[float]:
-    """Compute how probable a model finds each given translation, `<eos>` included.
+    """Compute the log-probability of given translations, including `<eos>`.
 
     Args:
         model: a `Transformer` in `eval` mode, without a cache.
         pairs: the sources and the given translations.
-        vocabularies: of the source and of the target.
+        vocabularies: vocabularies of the source and of the target.
 
     Returns:
-        The natural logarithm of each probability, in the order of `pairs`.
+        The natural logarithm of each translation's probability, in the order of
+            `pairs`.
     """
     found: dict[int, float] = {}
     device = next(model.parameters()).device
@@ -107,22 +108,23 @@ def log_probabilities(
 
 
 def has_torchtext() -> bool:
-    """Return whether torchtext, which only the tutorial's BLEU needs, is installed."""
+    """Return whether torchtext is installed, which only the tutorial's BLEU needs."""
     return find_spec("torchtext") is not None
 
 
 def tutorial_bleu(
     translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> Bleu:
-    """Score as in the tutorial: torchtext's corpus BLEU × 100 on its tokens.
+    """Compute BLEU as in the tutorial: torchtext's corpus BLEU × 100 on its tokens.
 
     Args:
-        translations: words as `translate_pairs` returns them; the last word of each is
-            removed, even if it is not `<eos>`.
-        references: words of one reference each.
+        translations: words as `translate_pairs` returns them. The last word of each
+            translation is removed, even if it is not `<eos>`, because the tutorial does
+            so.
+        references: words of one reference for each translation.
 
     Raises:
-        ModuleNotFoundError: if torchtext is not installed; the message says how to
+        ModuleNotFoundError: if torchtext is not installed. The message says how to
             install it.
     """
     if not has_torchtext():
@@ -138,11 +140,11 @@ def tutorial_bleu(
 def detokenised_bleu(
     translations: Sequence[Sequence[str]], references: Sequence[Sequence[str]]
 ) -> Bleu:
-    """Score with sacreBLEU on detokenised text in lower case.
+    """Compute sacreBLEU's score on detokenised text in lower case.
 
     Args:
-        translations: words of each translation; special tokens are left out.
-        references: words of one reference each.
+        translations: words of each translation; `<eos>` is left out.
+        references: words of one reference for each translation.
     """
     texts = [detokenize(w for w in words if w != EOS) for words in translations]
     kind = "detokenised lower-cased text"
@@ -150,7 +152,7 @@ def detokenised_bleu(
 
 
 def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Bleu:
-    """Score texts with sacreBLEU.
+    """Compute sacreBLEU's score on texts.
 
     Args:
         texts: the translations.
@@ -163,7 +165,7 @@ def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Ble
 
 
 def text_chrf(texts: Sequence[str], references: Sequence[str], kind: str) -> Bleu:
-    """Score texts with chrF, which compares runs of letters; see `text_bleu`."""
+    """Compute chrF, which compares groups of letters; see `text_bleu`."""
     metric = sacrebleu.CHRF()
     score = metric.corpus_score(texts, [references])
     return Bleu(score.score, f"chrF on {kind}, {metric.get_signature()}")

@@ -1,9 +1,9 @@
 """A faster search with the same results as `transformer.translation.inference`.
 
-No word passes through a layer twice, and most words need no keys and values. The
-hypotheses of a sentence share its memory without copies. Sentences leave the batch when
-all their hypotheses have ended. Sources are encoded a few at a time, so that they need
-little padding.
+It is faster for these reasons: No word passes through a layer twice, and most words
+need no keys and values. The hypotheses of a sentence share its memory without copies.
+Sentences leave the batch when all their hypotheses have ended. Sources are encoded a
+few at a time, so that they need little padding.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from transformer.translation.beams import Beams, SearchSettings, length_penalty
 from transformer.translation.fast_attention import Reader, hide
 from transformer.translation.inference import best_translation
 
-LEAVING = 0.15  # share of ended sentences from which the batch shrinks
-READ_TOGETHER = 64  # sources that are padded and encoded together
-ROOM = 8  # words by which a layer's memory grows
+LEAVING = 0.15  # minimum share of ended sentences for removing them from the batch
+READ_TOGETHER = 64  # number of sources that are padded and encoded together
+ROOM = 8  # number of words by which a layer's storage grows
 
 
 class _Layer:
     """A decoder layer, and the data that its attention layers read.
 
-    `written` stores the vectors of the words that each row wrote (b * k, room,
-    d_model). With several beams, more queries read a sentence than it has words. The
-    layer then computes its keys and values, `key_value`, each (b, h, s, d_k).
+    `written` stores the vectors of the words that each row has written, (b * k, room,
+    d_model). With several beams, a sentence has more queries than words. It is then
+    faster to compute the keys and values once, so `key_value` stores them, each (b, h,
+    s, d_k).
 
     Args:
         layer: a layer of the decoder.
@@ -44,17 +45,17 @@ class _Layer:
     def __init__(
         self, layer: DecoderLayer, memory: Tensor, src_mask: Tensor, beams: int
     ) -> None:
-        """Begin without written words."""
+        """Start without written words."""
         self.layer = layer
         self.read_written = Reader(layer.self_attention)
         self.read_memory = Reader(layer.cross_attention)
         self.key_value: tuple[Tensor, Tensor] | None = None
-        if beams > 1 or not src_mask.any(dim=-1).all():  # a `Reader` needs a word
+        if beams > 1 or not src_mask.any(dim=-1).all():  # no word to read
             key, value = layer.cross_attention.project_key_value(memory, memory)
             self.key_value = key.contiguous(), value.contiguous()
         b, _, d_model = memory.shape
         self.written = memory.new_empty(b * beams, ROOM, d_model)
-        self.spare = torch.empty_like(self.written)  # reused, which is faster
+        self.spare = torch.empty_like(self.written)  # using this memory again is faster
 
     def select(self, rows: Tensor, sentences: Tensor | None) -> None:
         """Keep only these rows and sentences."""
@@ -69,7 +70,7 @@ class _Layer:
             )
 
     def write(self, x: Tensor, t: int) -> Tensor:
-        """Add word t's vectors (b * k, d_model); return all (b * k, t + 1, d_model)."""
+        """Add word t's vectors (b * k, d_model), and return all words' vectors."""
         if t == self.written.size(1):
             self.written = F.pad(self.written, (0, 0, 0, ROOM))
             self.spare = torch.empty_like(self.written)
@@ -79,8 +80,8 @@ class _Layer:
     def step(self, x: Tensor, t: int, tgt_hidden: Tensor, search: _Search) -> Tensor:
         """Pass word t of every hypothesis (b, k, d_model) through the layer.
 
-        This is `inference.decode_step_cached`, except that the k hypotheses of a
-        sentence are k queries to its memory.
+        This equals `inference.decode_step_cached`, but here the k hypotheses of a
+        sentence are k queries to the same memory.
         """
         layer = self.layer
 
@@ -102,16 +103,16 @@ class _Layer:
 
 
 class _Search:
-    """The sentences that are still in the batch, and their original places.
+    """Hold the sentences that are still in the batch, and their original positions.
 
     Args:
-        model: in evaluation mode.
+        model: the model, in evaluation mode.
         src: ids (b, s).
         settings: settings of the search.
     """
 
     def __init__(self, model: Transformer, src: Tensor, settings: SearchSettings):
-        """Read the sources, without writing a word yet."""
+        """Encode the sources, and start all hypotheses."""
         self.model, self.settings = model, settings
         k = settings.beam_size
         self.memory = _encode(model, src)
@@ -130,7 +131,7 @@ class _Search:
         self.places = torch.arange(src.size(0), device=src.device)
 
     def logits(self) -> Tensor:
-        """Score the next word of every hypothesis, (b, k, vocab_size)."""
+        """Compute logits (b, k, vocab_size) of the next word of every hypothesis."""
         tgt, model = self.beams.tgt, self.model
         b, k, length = tgt.shape
         hidden = self.memory.new_zeros(1, 1, 1)
@@ -142,7 +143,7 @@ class _Search:
         for layer in self.layers:
             x = layer.step(x, length - 1, hidden, self)
         x, projection = model.decoder.norm(x).flatten(0, 1), model.projection
-        scores = self.logits_memory[: len(x)]  # reuses its memory
+        scores = self.logits_memory[: len(x)]  # uses the same memory again
         torch.addmm(projection.bias, x, projection.weight.t(), out=scores)
         return scores.view(b, k, -1)
 
@@ -154,7 +155,7 @@ class _Search:
         n = gain.size(-1)
         ended = beams.finished.unsqueeze(-1)
         only_padding = torch.full_like(gain, -torch.inf)
-        only_padding[..., 0] = 0.0  # free padding after the end
+        only_padding[..., 0] = 0.0  # padding after the end is free
         gain = torch.where(ended, only_padding, gain)
         word = word.masked_fill(ended, pad_id)
         log_prob = (beams.log_prob.unsqueeze(-1) + gain).flatten(1)  # (b, k n)
@@ -175,7 +176,7 @@ class _Search:
             self.select((first + parent).flatten())
 
     def select(self, rows: Tensor, sentences: Tensor | None = None) -> None:
-        """Keep only these rows of every layer, and these sentences."""
+        """Keep only these rows in every layer, and these sentences."""
         for layer in self.layers:
             layer.select(rows, sentences)
 
@@ -194,7 +195,7 @@ class _Search:
 
 
 def _encode(model: Transformer, src: Tensor) -> Tensor:
-    """Read sources (b, s) into a memory (b, s, d_model), with any values at padding."""
+    """Encode sources (b, s) to a memory (b, s, d_model), with any values at padding."""
     parts = src.split(READ_TOGETHER)
     memory = [model.encode(trim_padding(part, model.config.pad_id)) for part in parts]
     missing = [src.size(1) - part.size(1) for part in memory]
@@ -204,10 +205,10 @@ def _encode(model: Transformer, src: Tensor) -> Tensor:
 
 
 def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Find the k most probable words, and overwrite the scores.
+    """Find the k most probable words; the logits are overwritten.
 
     Args:
-        logits: scores (..., vocab_size).
+        logits: logits (..., vocab_size).
         k: number of words to find; all words if there are fewer.
 
     Returns:
@@ -224,17 +225,18 @@ def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
 def fast_search(
     model: Transformer, src: Tensor, settings: SearchSettings
 ) -> tuple[Tensor, Tensor]:
-    """Return the result of `inference.beam_search`; beam size 1 is greedy.
+    """Return the same result as `inference.beam_search`; beam size 1 is greedy.
 
     Args:
-        model: a `Transformer`, not a cached one.
+        model: a `Transformer`, not a `CachedTransformer`.
         src: ids (b, s).
         settings: beam size k (at most the number of words in the vocabulary), length
-            penalty and greatest length.
+            penalty and maximum length.
 
     Returns:
         The padded hypotheses (b, k, t) from `<sos>`, the best first, and their scores
-        (b, k). If a sentence has fewer than k, the others have -inf.
+            (b, k). If a sentence has fewer than k hypotheses, the others have the score
+            -inf.
     """
     search = _Search(model, src, settings)
     shape = (*search.beams.finished.shape, settings.max_len + 1)
@@ -259,7 +261,7 @@ def fast_search(
 def fast_translation(model: nn.Module, src: Tensor, settings: SearchSettings) -> Tensor:
     """Write the best translation (b, t) of each source (b, s), from `<sos>`.
 
-    For a model that is not a Transformer, use the search of `inference`.
+    Models that are not Transformers use the search of `inference`.
     """
     if not isinstance(model, Transformer):
         return best_translation(model, src, settings)

@@ -1,4 +1,4 @@
-"""Attention with one query, which the fast search uses in a decoder layer."""
+"""Attention with a single query, which the fast search uses in a decoder layer."""
 
 import torch
 from torch import Tensor
@@ -6,23 +6,23 @@ from torch.nn import functional as F
 
 from transformer.multi_head import MultiHeadAttention
 
-VECTOR = 16  # numbers that a processor computes at once; a softmax of fewer is slow
+VECTOR = 16  # a processor computes 16 numbers at once, and a softmax of fewer is slow
 
 
 class Reader:
-    """Attention with one query, without computing keys and values.
+    """Attention with a single query, without computing keys and values.
 
-    The score q · (m W^K) is (q W^Kᵀ) · m, and an average of values m W^V is the average
-    of m, times W^V. The layer can therefore project one query and one average in place
-    of every m. The bias of W^K adds the same number to every score of a query, which
-    does not change the softmax. The bias of W^V is added to every average.
+    The score q · (m W^K) equals (q W^Kᵀ) · m, and an average of values m W^V equals the
+    average of m, times W^V. Instead of every m, the layer can therefore project one
+    query and one average. The bias of W^K adds the same number to every score of a
+    query, which does not change the softmax. The bias of W^V is added to every average.
 
     Args:
         attention: the attention layer with the weights.
     """
 
     def __init__(self, attention: MultiHeadAttention) -> None:
-        """Prepare the weights."""
+        """Rearrange the weights of the attention layer."""
         h, w_q, w_o = attention.n_heads, attention.w_q, attention.w_o
         self.w_k = attention.w_k.weight.unflatten(0, (h, -1))  # (h, d_k, d_model)
         w_v = attention.w_v.weight.unflatten(0, (h, -1))
@@ -32,7 +32,7 @@ class Reader:
         self.output = w_o.weight, w_o(attention.w_v.bias)
 
     def __call__(self, x: Tensor, memory: Tensor, hidden: Tensor) -> Tensor:
-        """Attend to the memory.
+        """Attend to the memory with one query for each row.
 
         Args:
             x: (n, d_model).
@@ -51,9 +51,9 @@ class Reader:
 
 
 def hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn a mask (n, 1, 1, s) into a summand (n, 1, s) for scores.
+    """Convert a mask (n, 1, 1, s) into numbers (n, 1, s) to add to scores.
 
-    The summand is 0 where the mask is True, and very negative elsewhere.
+    They are 0 where the mask is True, and very negative elsewhere.
     """
     allowed = mask.squeeze(1)
     nothing = torch.zeros(allowed.shape, dtype=dtype, device=mask.device)
@@ -61,7 +61,7 @@ def hide(mask: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _softmax(scores: Tensor) -> Tensor:
-    """Compute the softmax over the last dimension, fast even if it is short."""
+    """Compute the softmax over the last dimension, quickly even if it is short."""
     s = scores.size(-1)
     if s < VECTOR:
         scores = F.pad(scores, (0, VECTOR - s), value=-torch.inf)

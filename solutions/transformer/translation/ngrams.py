@@ -1,4 +1,4 @@
-"""The inputs of BLEU: counts of n-grams, and sentences paired with references."""
+"""Prepare the inputs of BLEU: count n-grams, and pair sentences with references."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -8,11 +8,11 @@ SentencePairs = list[tuple[Tokens, list[Tokens]]]
 
 
 def count_ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
-    """Count every run of n neighbouring tokens.
+    """Count every sequence of n neighbouring tokens.
 
     Args:
         tokens: the tokens of one sentence.
-        n: length of a run, at least 1.
+        n: length of a sequence, at least 1.
 
     Returns:
         How often each n-gram occurs; empty if the sentence has fewer than n tokens.
@@ -26,7 +26,7 @@ def count_ngrams(tokens: Tokens, n: int) -> Counter[tuple[Hashable, ...]]:
 
 
 def closest_length(length: int, references: Sequence[Tokens]) -> int:
-    """Return the reference length nearest to `length`, or the shorter of two."""
+    """Return the reference length nearest to `length`; of two, the shorter."""
     return min((abs(len(r) - length), len(r)) for r in references)[1]
 
 
@@ -41,10 +41,11 @@ def pair_sentences(
             list of lists of tokens).
 
     Returns:
-        For each sentence the hypothesis and a list of at least one reference.
+        For each sentence, the hypothesis and a list of at least one reference.
 
     Raises:
-        ValueError: if there is no sentence, or not a reference for each hypothesis.
+        ValueError: if there is no sentence, or the numbers of hypotheses and references
+            differ.
         TypeError: if a sentence is not a list or tuple of tokens, such as a string.
     """
     if len(hypotheses) != len(references):
@@ -67,7 +68,7 @@ def pair_sentences(
 
 
 def _list_references(given: Tokens | Sequence[Tokens]) -> list[Tokens]:
-    """Return the references of one sentence as a list, also if there is only one."""
+    """Return the references of one sentence as a list, even if there is only one."""
     if isinstance(given, list | tuple):
         several = [one for one in given if isinstance(one, list | tuple)]
         if several and len(several) == len(given):

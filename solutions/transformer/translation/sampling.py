@@ -51,12 +51,12 @@ def sample_word(
     """Draw the next word of each of b sentences.
 
     Args:
-        logits: scores of the next word (b, V).
+        logits: logits of the next word (b, V).
         settings: temperature, top k and top p.
         generator: source of randomness; None is PyTorch's own.
 
     Returns:
-        Numbers of words (b,).
+        Word numbers (b,).
     """
     probabilities = sampling_probabilities(logits, settings)
     return torch.multinomial(probabilities, 1, generator=generator).squeeze(-1)

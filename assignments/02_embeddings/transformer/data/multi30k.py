@@ -1,8 +1,9 @@
 """Multi30k German–English: 29,000 captions of photographs, and their translations.
 
-The files are those of `data/task1/raw` in github.com/multi30k/dataset (Elliott et
-al., 2016). Their licence allows research and education but no redistribution, so they
-are read from a folder or downloaded into a cache, and are not part of this repository.
+The files come from `data/task1/raw` in github.com/multi30k/dataset (Elliott et al.,
+2016). Their licence allows research and education but no redistribution. This
+repository therefore does not contain them. They are read from a folder, or downloaded
+into a cache.
 """
 
 import gzip
@@ -36,18 +37,19 @@ def load_multi30k(
     lower: bool = True,
     limit: int | None = None,
 ) -> Corpus:
-    """Read the three splits and split their sentences into words.
+    """Read the three splits, and split their sentences into words.
 
     Args:
-        folder: folder with the files `train.de.gz` or `train.de`; None for the cache,
-            to which missing files are downloaded.
+        folder: folder with the files, such as `train.de.gz` or `train.de`. None means
+            the cache, to which missing files are downloaded.
         lower: whether to put the words in lower case.
         limit: the number of pairs to take from the beginning of each split; None for
             all of them.
 
     Raises:
         FileNotFoundError: if the folder or one of its files does not exist.
-        ValueError: if a file is damaged or the two sides differ in their lines.
+        ValueError: if a file is damaged, or its two languages differ in their number of
+            lines.
         ConnectionError: if a download fails.
     """
     if limit is not None and limit < 1:
@@ -58,7 +60,7 @@ def load_multi30k(
 
 
 def find_multi30k(folder: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of the files; for None, download them into the cache.
+    """Return the folder with the files, which are downloaded if no folder is given.
 
     Raises:
         FileNotFoundError: if there is no such folder.
@@ -78,14 +80,14 @@ def download_multi30k(
     url: str | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Download those of the six files that are missing or differ from the originals.
+    """Download each of the six files that is missing or has the wrong checksum.
 
-    A file is replaced only when a complete new file has the right checksum.
+    A file is replaced only when its new version is complete and has the right checksum.
 
     Args:
         folder: folder for the files; None for the user's cache folder.
-        url: their address, without the file name; None for `RAW_URL`.
-        timeout: seconds to wait for the server at each step.
+        url: address of the files, without the file name; None for `RAW_URL`.
+        timeout: seconds to wait for each answer of the server.
 
     Returns:
         The folder.
@@ -104,7 +106,7 @@ def download_multi30k(
 
 
 def cache_folder() -> Path:
-    """Return the download folder, `multi30k` in the user's cache for this course."""
+    """Return the folder for downloads, `multi30k` in the course's cache folder."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "transformer-course" / "multi30k"
 
@@ -113,7 +115,7 @@ def read_lines(path: Path) -> list[str]:
     """Return the lines of a text file, which may be compressed with gzip.
 
     Raises:
-        ValueError: if it is truncated, not a gzip file or not UTF-8.
+        ValueError: if the file is truncated, not a gzip file or not UTF-8.
     """
     content = path.read_bytes()
     try:
@@ -131,7 +133,7 @@ def read_lines(path: Path) -> list[str]:
 def read_texts(
     folder: str | os.PathLike[str], name: str, limit: int | None = None
 ) -> list[tuple[str, str]]:
-    """Read the lines of one part of Multi30k, German and English.
+    """Read the German and English lines of one part of Multi30k.
 
     Args:
         folder: folder with the files.
@@ -141,7 +143,8 @@ def read_texts(
 
     Raises:
         FileNotFoundError: if a file does not exist.
-        ValueError: if a file is damaged or the two sides differ in their lines.
+        ValueError: if a file is damaged, or the two files differ in their number of
+            lines.
     """
     paths = [
         _find_file(Path(folder), f"{SPLITS.get(name, name)}.{language}")

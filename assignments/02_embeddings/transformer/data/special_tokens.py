@@ -1,6 +1,6 @@
 """The four special tokens and their ids, the same in every vocabulary of the course.
 
-The order is that of a torchtext `Field` with an initial and an end token.
+They have the order of a torchtext `Field` with `init_token` and `eos_token`.
 """
 
 UNK, PAD, SOS, EOS = SPECIAL_TOKENS = ("<unk>", "<pad>", "<sos>", "<eos>")

@@ -1,4 +1,4 @@
-"""Vocabularies of a corpus: its words, the most frequent first."""
+"""Build the vocabularies of a corpus, with the most frequent words first."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -34,7 +34,7 @@ def build_vocabulary(
 def build_vocabularies(
     pairs: Sequence[SentencePair], min_freq: int = 1
 ) -> Vocabularies:
-    """Build the source and the target vocabulary of the training pairs.
+    """Build the source and the target vocabulary from the training pairs.
 
     Raises:
         ValueError: if `min_freq` is below 1 or there is no pair.

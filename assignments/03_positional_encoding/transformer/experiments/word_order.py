@@ -1,7 +1,7 @@
-"""Distinguish sentences from shuffles, a task that needs positions (unit 03).
+"""Distinguish sentences from shuffled sentences, a task that needs positions (unit 03).
 
-Each sentence is paired with its own words in random order, so that only the positions
-of the words distinguish them. The embedding and the positions are passed in as
+Each sentence is paired with its own words in random order, so the two differ only in
+the positions of their words. The embedding and the positions are passed in as
 arguments.
 """
 
@@ -18,11 +18,12 @@ from transformer.experiments.fitting import FitSettings, fit
 
 @dataclass(frozen=True)
 class OrderTask:
-    """Sentences and their shuffles.
+    """Hold sentences and shuffled copies of them.
 
     Attributes:
-        ids: (2n, t) word numbers, padded at the end: a sentence, its shuffle, the next.
-        is_sentence: (2n,), 1 for a sentence and 0 for a shuffle.
+        ids: (2n, t) word numbers, padded at the end: a sentence, its shuffled copy, the
+            next sentence, and so on.
+        is_sentence: (2n,), 1 for a sentence and 0 for a shuffled copy.
     """
 
     ids: Tensor
@@ -32,15 +33,15 @@ class OrderTask:
 def make_order_task(
     sentences: Sequence[Sequence[str]], numbers: Mapping[str, int], seed: int = 0
 ) -> OrderTask:
-    """Pair each sentence, without its last token, with a shuffle.
+    """Pair each sentence, without its last token, with a shuffled copy.
 
-    The last token is a full stop or a question mark, and its position would give away
-    the answer.
+    The last token is a full stop or a question mark, and its position would reveal
+    whether the sentence is shuffled.
 
     Args:
         sentences: the words of each sentence.
-        numbers: the number of each word; a word without one is `<unk>`.
-        seed: equal seeds give equal shuffles.
+        numbers: the number of each word; a word without a number becomes `<unk>`.
+        seed: equal seeds give equal shuffled copies.
     """
     generator = torch.Generator().manual_seed(seed)
     longest = max(map(len, sentences)) - 1
@@ -54,25 +55,25 @@ def make_order_task(
 
 
 class OrderClassifier(nn.Module):
-    """Transform each word with its position, average, and classify.
+    """Transform each word with its position, average the results, and classify.
 
     Args:
-        embedding: from word numbers (b, t) to vectors (b, t, d_model).
-        positions: adds places to vectors (b, t, d_model).
+        embedding: maps word numbers (b, t) to vectors (b, t, d_model).
+        positions: adds positions to vectors (b, t, d_model).
         d_model: width of the vectors.
     """
 
     def __init__(
         self, embedding: nn.Module, positions: nn.Module, d_model: int
     ) -> None:
-        """Make the layers that look and decide."""
+        """Make the hidden layer and the output layer."""
         super().__init__()
         self.embedding, self.positions = embedding, positions
         self.look = nn.Linear(d_model, 2 * d_model)
         self.decide = nn.Linear(2 * d_model, 1)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Return the logit (b,) for "this is a sentence", given ids (b, t)."""
+        """Return a logit (b,) for each row of ids (b, t), positive for a sentence."""
         seen = self.look(self.positions(self.embedding(ids))).relu()
         is_word = (ids != PAD_ID).unsqueeze(-1)  # (b, t, 1)
         mean = (seen * is_word).sum(dim=1) / is_word.sum(dim=1)
@@ -82,7 +83,7 @@ class OrderClassifier(nn.Module):
 def train_order(
     model: OrderClassifier, task: OrderTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model to classify sentences and shuffles; return each step's loss."""
+    """Train a model to detect shuffled sentences; return the loss of each step."""
 
     def loss_of(rows: Tensor) -> Tensor:
         logits = model(task.ids[rows])
@@ -93,6 +94,6 @@ def train_order(
 
 @torch.no_grad()
 def order_accuracy(model: OrderClassifier, task: OrderTask) -> float:
-    """Return the share in [0, 1] of correctly classified sentences and shuffles."""
+    """Return the share in [0, 1] of rows that the model classifies correctly."""
     guesses = model(task.ids) > 0
     return (guesses == task.is_sentence.bool()).float().mean().item()

@@ -1,4 +1,4 @@
-"""Figures of positions: the binary clock, dials turned by k, accuracy by length."""
+"""Figures of positions: binary digits, rotations by an offset, accuracy by length."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,17 +20,17 @@ from transformer.plots.style import (
 
 
 def _binary_digits(numbers: range, n_bits: int) -> np.ndarray:
-    """Write numbers in binary, (n, n_bits), the lowest digit first."""
+    """Return the binary digits of numbers (n, n_bits), with the lowest digit first."""
     return (np.asarray(numbers)[:, None] >> np.arange(n_bits)) & 1
 
 
 @rc_context(STYLE)
 def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
-    """Draw positional encodings next to the same numbers in binary.
+    """Draw positional encodings next to the same positions in binary.
 
     Args:
         encoding: (length, d_model), one row per position.
-        n_bits: binary digits to draw.
+        n_bits: number of binary digits to draw.
 
     Returns:
         The picture, with a row for each position in both halves.
@@ -57,11 +57,11 @@ def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
 
 @rc_context(STYLE)
 def dials_turned_by(k: int, rates: Sequence[float], starts: Sequence[int]) -> Picture:
-    """Draw how an offset of k turns every pair of columns, independently of the start.
+    """Draw that an offset of k rotates each pair of columns, whatever the start.
 
-    The upper part has one dial for each of the first pairs, with a hand at each start
-    (thin) and at the start + k (thick). The lower part shows the dot product of the
-    encodings against k.
+    The upper part has one dial for each of the first four pairs, with a thin hand at
+    each start and a thick hand at the start + k. The lower part shows the dot product
+    of two encodings against their offset.
 
     Args:
         k: the offset.
@@ -113,7 +113,7 @@ def accuracy_against_length(
 
     Args:
         lengths: numbers of symbols in the tested sequences.
-        shares: for each kind of position, by name, a share in [0, 1] per length.
+        shares: the share in [0, 1] at each length, by the name of the encoding.
         longest: the longest training sequence, marked by a line.
 
     Returns:

@@ -1,6 +1,6 @@
 """Training data: the course's own corpus, Multi30k, and batches of sentence pairs.
 
-`make_grammar_corpus` and `load_multi30k` give a `Corpus` of `SentencePair`;
+`make_grammar_corpus` and `load_multi30k` return a `Corpus` of `SentencePair`s.
 `word_counts.build_vocabularies` numbers its words, `learn_subwords` splits them into
 pieces, and `make_batches` pads the sentences. `make_reversal_pairs` makes the smallest
 task.

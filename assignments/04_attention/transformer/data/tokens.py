@@ -1,7 +1,7 @@
-"""Words from text and text from words.
+"""Split text into words, and join words into text.
 
-spaCy is imported only on first use, because the import takes about a second and the
-course's own corpus, which consists of tokens, does not need it.
+spaCy is imported only when it is first used, because the import takes about a second.
+The course's own corpus does not need it, because it consists of tokens.
 """
 
 import re
@@ -22,18 +22,18 @@ _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 @cache
 def load_tokenizer(language: str, lower: bool = True) -> Tokenizer:
-    """Return spaCy's rule-based tokenizer of a language, without a download.
+    """Return spaCy's rule-based tokenizer for a language; nothing is downloaded.
 
-    It is the tokenizer of the trained pipelines (`de_core_news_sm` and
-    `en_core_web_sm`). As in these pipelines, white space beyond a single space is a
-    token. Two of the tutorial's 7,853 German words are such tokens.
+    It is the tokenizer of the trained pipelines `de_core_news_sm` and `en_core_web_sm`.
+    As in these pipelines, white space beyond a single space is a token. Two of the
+    tutorial's 7,853 German words are such tokens.
 
     Args:
         language: "de" or "en".
         lower: whether to put the words in lower case.
 
     Raises:
-        ValueError: if it is another language.
+        ValueError: if the language is neither "de" nor "en".
     """
     if language not in LANGUAGES:
         raise ValueError(f"expected a language out of {LANGUAGES}, found {language!r}")
@@ -58,10 +58,10 @@ def tokenize(text: str, language: str, lower: bool = True) -> list[str]:
 
 
 def detokenize(tokens: Iterable[str]) -> str:
-    """Join words into plain text: "he is n't in ." gives "he isn't in.".
+    """Join words into plain text: "he is n't in ." becomes "he isn't in.".
 
-    sacreBLEU has its own rules for splitting words and therefore needs text. Both the
-    reference and the translation pass through this function.
+    sacreBLEU splits words by its own rules and therefore needs text. Both the reference
+    and the translation are joined by this function.
     """
     text = " ".join(" ".join(tokens).split())
     text = _NO_SPACE_BEFORE.sub("", text)

@@ -24,10 +24,11 @@ from .whole_file import whole_file
 
 
 class Vocabulary:
-    """Hold the words of one language by their ids.
+    """Map the words of one language to ids and back.
 
-    `words[i]` is the word with id i, and `ids` gives the id of each word. `subwords`
-    splits and joins text if the words are pieces of words, and is None for whole words.
+    `words[i]` is the word with id i, and `ids` gives the id of each word. For a
+    vocabulary of subwords, `subwords` splits and joins text. It is None for whole
+    words.
     """
 
     def __init__(self, words: Sequence[str], subwords: Subwords | None = None) -> None:
@@ -46,7 +47,7 @@ class Vocabulary:
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Return whether a word has its own id."""
+        """Return whether a word has an id of its own."""
         return word in self.ids
 
     def __eq__(self, other: object) -> bool:
@@ -63,21 +64,21 @@ class Vocabulary:
         """Split a text into words, or into subwords of any language.
 
         Raises:
-            ValueError: if the words are whole and the language is unknown.
+            ValueError: if the vocabulary has whole words, and the language is unknown.
         """
         return self.subwords.split(text) if self.subwords else tokenize(text, language)
 
     def join(self, words: Iterable[str]) -> str:
-        """Join words into plain text, without special tokens except <unk>."""
+        """Join words into plain text, and leave out special tokens except <unk>."""
         if self.subwords:
             return self.subwords.join(words)
         return detokenize(word for word in words if word not in (PAD, SOS, EOS))
 
     def encode(self, tokens: Sequence[str]) -> list[int]:
-        """Number a sentence between <sos> and <eos>; unknown words become <unk>.
+        """Return the ids of a sentence between <sos> and <eos>, or <unk> for new words.
 
         Raises:
-            TypeError: if the sentence is a string: split it into words first.
+            TypeError: if the sentence is a string instead of a list of words.
             ValueError: if the sentence has no word.
         """
         if isinstance(tokens, str):
@@ -105,19 +106,19 @@ class Vocabulary:
         return words
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the words as a JSON list, completely or not at all."""
+        """Write the words as a JSON list; a failure leaves no incomplete file."""
         text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
         with whole_file(Path(path)) as file:
             file.write(text.encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Vocabulary":
-        """Read a vocabulary that `save` wrote.
+        """Read a vocabulary that `save` has written.
 
         Raises:
             FileNotFoundError: if there is no such file.
-            ValueError: if it does not contain a JSON list of words with the special
-                tokens.
+            ValueError: if the file does not contain a JSON list of words that begins
+                with the special tokens.
         """
         try:
             words = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -134,7 +135,7 @@ Vocabularies = tuple[Vocabulary, Vocabulary]
 
 
 def share_subwords(subwords: Subwords) -> Vocabularies:
-    """Make one vocabulary of subwords for both sides."""
+    """Make one vocabulary of subwords, which both sides share."""
     both = Vocabulary(subwords.pieces, subwords)
     return both, both
 

@@ -1,4 +1,4 @@
-"""Write a file completely, or not at all."""
+"""Write a file so that it is never incomplete on the disk."""
 
 import contextlib
 import os
@@ -9,17 +9,17 @@ from typing import BinaryIO
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that replaces `path` when it is complete.
+    """Open a new file that replaces `path` when it is complete.
 
-    The file has a temporary name in the folder of `path`, and is renamed only after it
-    has been written to the disk. After an error it is deleted, and `path` stays
+    Until then, the file has a temporary name in the folder of `path`. It is renamed
+    after it has been written to the disk. After an error it is deleted, and `path` is
     unchanged.
 
     Args:
         path: path of the file, in a folder that exists.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if the file cannot be written.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

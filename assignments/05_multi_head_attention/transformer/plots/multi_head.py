@@ -12,22 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from transformer.plots.style import BLUE, GREY, STYLE, WEIGHTS, Picture, new_picture
 
-CELL = (1.0, 0.62)  # width and height of one number's cell
+CELL = (1.0, 0.62)  # width and height of the cell of one number
 D_MODEL, HEADS = 4, 2
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The layout of the stages of the right way and of the wrong way.
+    """The layout of a figure that shows the right and the wrong way to split heads.
 
     Attributes:
-        size: in inches.
+        size: width and height in inches.
         limits: limits of both axes, in cells.
         right: corners of the three stages of the right way.
         wrong: corners of the two stages of the wrong way.
         arrows: start and end of each arrow.
-        letters: letters per line of a title.
+        letters: number of letters that fit into one line of a title.
     """
 
     size: Point
@@ -59,7 +59,7 @@ NARROW = Sheet(
 
 
 def splits_of(words: Sequence[str], follow: int) -> Picture:
-    """Follow one word's numbers into two heads, the right way and the wrong one.
+    """Draw how one word's numbers are split into two heads, correctly and wrongly.
 
     Args:
         words: three words, with four numbers each.
@@ -67,7 +67,7 @@ def splits_of(words: Sequence[str], follow: int) -> Picture:
 
     Returns:
         The picture. The upper part shows a view to (t, h, d_k) and a transpose, and the
-        lower part a direct view to (h, t, d_k).
+            lower part a direct view to (h, t, d_k).
     """
     picture = _draw_splits(words, follow, WIDE)
     picture.narrow_picture = _draw_splits(words, follow, NARROW)
@@ -154,13 +154,14 @@ def write_captions(axes: Axes, words: Sequence[str], sheet: Sheet) -> None:
 def heads_side_by_side(
     weights: ArrayLike, words: Sequence[str], title: str, tasks: Sequence[str] = ()
 ) -> Picture:
-    """Draw the weights of each head of a self-attention, with a small map per head.
+    """Draw the self-attention weights of each head as a small map.
 
     Args:
         weights: (h, t, t).
         words: the t words.
         title: title of the figure.
-        tasks: what each head looks for, for its title; "" = nothing.
+        tasks: a short text for the title of each head, which names what it looks for;
+            "" = no text.
 
     Returns:
         The picture.

@@ -31,12 +31,12 @@ class ParitySettings:
     seed: int = 0
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step, counted from 0."""
+        """Return the learning rate of a step; the first step is 0."""
         return self.learning_rate * min(1.0, (step + 1) / max(1, self.warmup))
 
 
 class ParityModel(nn.Module):
-    """Embed each token's bits, pass them through a stack, and classify odd or even.
+    """Embed each token's bits, apply a stack, and classify their number as odd or even.
 
     Args:
         layers: maps from (b, t, d_model) to the same shape.
@@ -47,7 +47,7 @@ class ParityModel(nn.Module):
     def __init__(
         self, layers: Sequence[nn.Module], d_model: int, last_norm: bool = False
     ) -> None:
-        """Make the first and the last map, and draw the layers' matrices (Xavier)."""
+        """Make the input and output layers, and initialise the stack by Xavier."""
         super().__init__()
         self.widen = nn.Linear(N_BITS, d_model)
         self.layers = nn.ModuleList(layers)
@@ -66,14 +66,14 @@ class ParityModel(nn.Module):
 def train_parity(
     model: nn.Module, settings: ParitySettings | None = None
 ) -> list[float]:
-    """Teach a model whether the number of positive bits of each token is odd.
+    """Train a model to tell whether each token has an odd number of positive bits.
 
     Args:
         model: changed in place; maps bits (b, t, 6) to logits (b, t, 2).
         settings: the settings; None = the defaults.
 
     Returns:
-        The loss of each step, in nats; guessing costs ln 2 = 0.69.
+        The loss of each step, in nats. Random guessing has the loss ln 2 = 0.69.
     """
     settings = settings or ParitySettings()
     generator = torch.Generator().manual_seed(settings.seed)
@@ -94,7 +94,7 @@ def train_parity(
 
 
 def draw_weights(layers: Sequence[nn.Module]) -> None:
-    """Initialise all matrices of the layers again, by Xavier initialisation."""
+    """Initialise all matrices of the layers again, with Xavier's method."""
     for layer in layers:
         for parameter in layer.parameters():
             if parameter.dim() > 1:
@@ -102,15 +102,15 @@ def draw_weights(layers: Sequence[nn.Module]) -> None:
 
 
 def gradient_norms(layers: Sequence[nn.Module], x: Tensor) -> list[float]:
-    """Send a gradient back through a stack, and measure each layer's gradient.
+    """Send a random gradient back through a stack, and measure it in each layer.
 
     Args:
         layers: maps from (b, t, d_model) to the same shape.
         x: (b, t, d_model).
 
     Returns:
-        The norm of the gradient of each layer's parameters, from the first layer on.
-        The upstream gradient is random, with norm 1.
+        The norm of the gradient of each layer's parameters, in the order of the layers.
+            The gradient at the stack's output has norm 1.
     """
     for layer in layers:
         layer.zero_grad(set_to_none=True)
@@ -137,6 +137,6 @@ def likeness(vectors: Tensor) -> float:
         for unrelated vectors, 1 if all tokens of a sentence point the same way.
     """
     unit = F.normalize(vectors.detach(), dim=-1)
-    cosines = unit @ unit.transpose(-2, -1)  # (..., s, s), each token with itself too
+    cosines = unit @ unit.transpose(-2, -1)  # (..., s, s), with each token itself
     n, s = vectors.shape[:-2].numel(), vectors.size(-2)
     return ((cosines.sum() - n * s) / (n * s * (s - 1))).item()

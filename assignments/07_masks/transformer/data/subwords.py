@@ -1,10 +1,11 @@
-"""Pieces of words, learned from text by byte-pair encoding with SentencePiece.
+"""Learn pieces of words by byte-pair encoding with SentencePiece.
 
 The course uses SentencePiece (Kudo & Richardson, 2018) and not `tokenizers`, because it
-reads plain text in any language. It treats a space like a letter, so that it need not
-know where the words of Korean or Japanese end, and joining the pieces gives exactly the
-same text. It learns the same pieces from the same text on every run, and needs no
-network. It is imported on first use only, because most of the course does without it.
+reads plain text in any language. SentencePiece treats a space like a letter. Therefore
+it does not need to know where the words of Korean or Japanese end, and joining the
+pieces gives exactly the same text. It learns the same pieces from the same text on
+every run, and needs no network. It is imported only when it is first used, because most
+of the course does not need it.
 """
 
 import io
@@ -15,14 +16,14 @@ from typing import Any
 
 from .special_tokens import EOS, PAD, SOS, SPECIAL_TOKENS, UNK
 
-LEAST_SIZE, MOST_SIZE = 300, 1 << 16  # 256 bytes and some letters; two bytes per id
-_LONGEST = 1 << 20  # bytes of a sentence: SentencePiece leaves longer ones out
+LEAST_SIZE, MOST_SIZE = 300, 1 << 16  # 256 bytes and some letters; ids of two bytes
+_LONGEST = 1 << 20  # maximum bytes of a sentence; SentencePiece leaves out longer ones
 _TOO_SMALL = re.compile(
     r"Vocabulary size is smaller than required_chars\. \d+ vs (\d+)"
 )
 _SPELLING: dict[str, Any] = {
     "model_type": "bpe",
-    "hard_vocab_limit": False,  # a small text has fewer pieces
+    "hard_vocab_limit": False,  # a small text may have fewer pieces
     "byte_fallback": True,  # spells unknown letters as bytes
     "normalization_rule_name": "identity",
     "remove_extra_whitespaces": False,
@@ -34,9 +35,9 @@ _SPELLING: dict[str, Any] = {
 class Subwords:
     """Split text into pieces, and join pieces into text.
 
-    Every text can be split, and `join(split(text))` is the text again, without white
-    space at its ends and in Unicode's form NFC. (The one exception is the character ▁,
-    which stands for a space.)
+    Every text can be split. `join(split(text))` returns the text in Unicode's form NFC,
+    without white space at its ends. The only exception is the character ▁, which
+    represents a space.
 
     Attributes:
         model: SentencePiece's model, as bytes.
@@ -45,10 +46,10 @@ class Subwords:
     """
 
     def __init__(self, model: bytes, lower: bool = False) -> None:
-        """Restore the pieces that `learn_subwords` learned.
+        """Load a model that `learn_subwords` has learned.
 
         Raises:
-            ValueError: if the bytes are not such a model.
+            ValueError: if the bytes are not a SentencePiece model.
         """
         import sentencepiece
 
@@ -61,11 +62,11 @@ class Subwords:
         self.pieces = [self._processor.id_to_piece(i) for i in range(size)]
 
     def split(self, text: str) -> list[str]:
-        """Split a text into pieces; a text of white space gives none."""
+        """Split a text into pieces; an empty or blank text gives none."""
         return self._processor.encode(_prepared(text, self.lower), out_type=str)
 
     def number(self, texts: Sequence[str]) -> list[list[int]]:
-        """Split many texts, and return the numbers of their pieces."""
+        """Split many texts, and return the ids of their pieces."""
         return self._processor.encode([_prepared(text, self.lower) for text in texts])
 
     def join(self, pieces: Iterable[str]) -> str:
@@ -77,16 +78,16 @@ class Subwords:
 def learn_subwords(
     sentences: Iterable[str], size: int, lower: bool = False
 ) -> Subwords:
-    """Learn pieces from sentences: merge the most frequent pair, again and again.
+    """Learn subwords from sentences by repeatedly merging the most frequent pair.
 
     Args:
-        sentences: sentences of both languages, so that they share one set of pieces.
-        size: maximum number of pieces, including special tokens, letters and bytes; a
-            small text gives fewer.
+        sentences: sentences of both languages, because both sides share the pieces.
+        size: maximum number of pieces, including special tokens, letters and bytes. A
+            small text gives fewer pieces.
         lower: whether to put all text in lower case.
 
     Returns:
-        The pieces, the same for the same sentences in the same order.
+        The subwords, the same for the same sentences in the same order.
 
     Raises:
         ValueError: if there is no sentence, or `size` is too small or too large.
@@ -121,7 +122,7 @@ def _prepared(text: str, lower: bool) -> str:
 
 
 def _explain(message: str, size: int) -> str:
-    """Explain in a sentence why SentencePiece failed."""
+    """Return a sentence that explains why SentencePiece failed."""
     if found := _TOO_SMALL.search(message):
         return (
             f"expected at least {found[1]} subwords, to hold every letter of these "

@@ -1,4 +1,4 @@
-"""The influence of each input token on each output token."""
+"""Measure the influence of each input token on each output token."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A small model that writes word by word, with a mask as an argument.
+"""A small model that writes a text word by word; the mask is an argument.
 
 It shows the effect of a mask with two layers of attention, without an encoder or
 decoder.
@@ -22,7 +22,7 @@ SETTINGS = FitSettings(steps=200, batch_size=32)
 
 
 class NextWordModel(nn.Module):
-    """Score every next word of a sentence, from the words that the mask shows.
+    """Compute logits for every next word, from the words that the mask allows.
 
     Args:
         config: sizes; the model uses the target vocabulary.
@@ -44,7 +44,7 @@ class NextWordModel(nn.Module):
         return x
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Score the words after `ids` (b, t): logits (b, t, vocab_size).
+        """Return the logits (b, t, vocab_size) of the words after `ids`.
 
         Args:
             ids: (b, t) word numbers.
@@ -60,7 +60,7 @@ class Task:
     Attributes:
         sentences: (n, t) word numbers.
         given: number of given words at the start of each sentence.
-        words: the word of each number.
+        words: the words, ordered by their numbers.
     """
 
     sentences: Tensor
@@ -72,16 +72,16 @@ class Task:
         return len(self.sentences)
 
     def spell(self, ids: Tensor) -> str:
-        """Return the words of one row of numbers."""
+        """Return the words for one row of numbers as a text."""
         return " ".join(self.words[i] for i in ids.tolist())
 
 
 def mirror_task(words: Sequence[str], length: int, n: int, seed: int) -> Task:
-    """Draw sentences of random words, each followed by <sos> and its mirror image.
+    """Draw sentences of random words, each followed by <sos>, its reversal and <eos>.
 
     Args:
         words: the words of the sentences, numbered from 4.
-        length: number of words in each sentence, without <sos>, the mirror and <eos>.
+        length: number of words in each sentence, without <sos>, the reversal and <eos>.
         n: number of sentences.
         seed: equal seeds give equal sentences.
     """
@@ -91,7 +91,7 @@ def mirror_task(words: Sequence[str], length: int, n: int, seed: int) -> Task:
 
 
 def next_word_loss(model: NextWordModel, task: Task, make_mask: MakeMask) -> Tensor:
-    """Compute the cross-entropy of all words to predict at once."""
+    """Compute the mean cross-entropy of all words that the model should predict."""
     read, wanted = task.sentences[:, :-1], task.sentences[:, task.given :]
     logits = model(read, make_mask(read))[:, task.given - 1 :]
     return F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
@@ -103,7 +103,7 @@ def train_next_word(
     make_mask: MakeMask,
     settings: FitSettings = SETTINGS,
 ) -> list[float]:
-    """Train the model on a task with one mask, and return the loss of each step."""
+    """Train a model on a task with one kind of mask; return the loss of each step."""
 
     def loss_of(rows: Tensor) -> Tensor:
         part = Task(task.sentences[rows], task.given, task.words)
@@ -128,6 +128,6 @@ def write_on(model: NextWordModel, task: Task, make_mask: MakeMask) -> Tensor:
 
 
 def share_right(written: Tensor, task: Task) -> float:
-    """Return the share of sentences without a mistake."""
+    """Return the share of sentences that were written without a mistake."""
     right = (written == task.sentences[:, task.given :]).all(dim=1)
     return right.float().mean().item()

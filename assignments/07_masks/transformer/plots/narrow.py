@@ -1,4 +1,4 @@
-"""A second layout of a figure for phones, narrow but with words of the same size."""
+"""Make a narrow layout of a figure for phones, with text of the same size."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from matplotlib.gridspec import GridSpec, SubplotSpec
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-WIDTH = 3.9  # inches; 342 pixels wide on a small page, 8 points are 9.7 pixels high
-LETTERS = 42  # letters of a title that fit into one line
-ROW_LETTERS = 22  # letters of a row's name
-BELOW = 0.5  # inches from the axes to a legend, for tick labels and axis name
+WIDTH = 3.9  # inches; 342 pixels on a small page, where 8 points are 9.7 pixels high
+LETTERS = 42  # letters of a title in one line
+ROW_LETTERS = 22  # letters of a row's name in one line
+BELOW = 0.5  # inches between the axes and a legend, for tick labels and the axis name
 
 
 def least_words(figure: Figure) -> float:
@@ -35,9 +35,9 @@ def is_seen(text: Text) -> bool:
 def narrowed(figure: Figure) -> Figure | None:
     """Return a narrow copy of a figure, or None if the figure is already narrow.
 
-    Panels that would be too narrow next to each other are placed below each other, and
-    a legend is placed below its axes. A figure with a `narrow_picture` is replaced by
-    this picture.
+    Panels that would be too narrow next to each other are placed below each other. A
+    legend is placed below its axes. If the figure has a `narrow_picture`, return that
+    picture instead.
     """
     if figure.get_figwidth() <= WIDTH:
         return None
@@ -57,7 +57,7 @@ def narrowed(figure: Figure) -> Figure | None:
 
 
 def spare(figure: Figure) -> float:
-    """Return the free space above and below maps of square cells, in inches."""
+    """Return the unused height above and below maps of square cells, in inches."""
     free: dict[int, list[float]] = {}
     for axes in figure.axes:
         place, used = axes.get_subplotspec(), axes.get_tightbbox()
@@ -69,7 +69,7 @@ def spare(figure: Figure) -> float:
 
 
 def stack(figure: Figure) -> float:
-    """Put panels in fewer columns and return the factor by which the height grows."""
+    """Arrange panels in fewer columns; return the factor by which the height grows."""
     panels = [axes for axes in figure.axes if grid_of(axes)]
     if not panels or not in_equal_columns(panels):
         return 1.0
@@ -88,14 +88,14 @@ def stack(figure: Figure) -> float:
 
 
 def grid_of(axes: Axes) -> GridSpec | None:
-    """Return the grid of some axes, or None for a colour bar."""
+    """Return the grid that some axes belong to, or None for a colour bar."""
     place = axes.get_subplotspec()
     grid = None if place is None else place.get_gridspec()
     return grid if isinstance(grid, GridSpec) else None
 
 
 def in_equal_columns(panels: list[Axes]) -> bool:
-    """Return whether each panel has its own column of one grid, all equally wide."""
+    """Return whether each panel takes one column of the same grid of equal columns."""
     places = [axes.get_subplotspec() for axes in panels]
     grids = [grid for axes in panels if (grid := grid_of(axes))]
     alone = all(place is not None and len(place.colspan) == 1 for place in places)
@@ -104,9 +104,9 @@ def in_equal_columns(panels: list[Axes]) -> bool:
 
 
 def wrap_words(figure: Figure) -> None:
-    """Break titles and names of rows that are too long for their space."""
+    """Break titles and row names that are too long for their space."""
     panels = [axes for axes in figure.axes if axes.get_subplotspec()]
-    if len(panels) == 1:  # its title is the title of the whole figure
+    if len(panels) == 1:  # it has the title of the whole figure
         figure.suptitle(panels[0].get_title(loc="left"))
         panels[0].set_title("", loc="left")
     for axes in figure.axes:
@@ -125,14 +125,14 @@ def wrap_words(figure: Figure) -> None:
 
 
 def share_of_width(place: SubplotSpec) -> float:
-    """Return the share of its grid's width that a cell takes."""
+    """Return a cell's share of the width of its grid."""
     grid = place.get_gridspec()
     ratios = np.ravel(grid.get_width_ratios())
     return float(ratios[place.colspan.start : place.colspan.stop].sum() / ratios.sum())
 
 
 def broken(words: str, letters: int) -> str:
-    """Break each line of `words` after at most `letters` letters."""
+    """Break each line of `words` so that it has at most `letters` letters."""
     lines = words.split("\n")
     return "\n".join(textwrap.fill(line, max(letters, 8)) for line in lines)
 
@@ -159,6 +159,6 @@ def move_legend(figure: Figure, axes: Axes) -> float:
 
 
 def packed(svg: str) -> str:
-    """Return an SVG's narrow version as packed metadata, which the book unpacks."""
+    """Return an SVG image as compressed metadata, which the book unpacks on phones."""
     data = base64.b64encode(zlib.compress(svg.encode(), 9)).decode()
     return f'<metadata id="narrow">{data}</metadata>'

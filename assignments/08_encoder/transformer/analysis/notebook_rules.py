@@ -1,7 +1,8 @@
-"""Check the rules that every function of the notebooks keeps.
+"""Check the rules that every function in the notebooks must keep.
 
-The visible checks call `require_rules` for a function of tensors, and
-`require_no_traces` for any other function, so each check tests only its own exercise.
+The visible checks call `require_rules` for a function of tensors and
+`require_no_traces` for any other function. Each visible check can therefore concentrate
+on its own exercise.
 """
 
 import copy
@@ -17,15 +18,16 @@ Function = Callable[..., Tensor]
 def require_no_traces(function: Callable[..., Any], *inputs: object) -> None:
     """Check that a call changes neither its inputs nor PyTorch's settings.
 
-    If all inputs and the result are tensors, the function must also keep nothing.
+    If all inputs and the result are tensors, also check that the function stores
+    nothing between calls.
 
     Args:
-        function: any function. It is called several times, also without gradients.
-            If it returns a tensor, this is the same for the same inputs.
-        inputs: its arguments: tensors, or values that `==` compares.
+        function: any function. It is called several times, with and without gradients.
+            If it returns a tensor, equal inputs must give equal results.
+        inputs: the arguments: tensors, or values that `==` can compare.
 
     Raises:
-        AssertionError: if the call changes something. The message says which one.
+        AssertionError: if the call changes something. The message says what it changed.
     """
     try:
         _require_settings(function, copy.deepcopy(inputs), torch.float32)
@@ -35,21 +37,21 @@ def require_no_traces(function: Callable[..., Any], *inputs: object) -> None:
         is_tensor = isinstance(function(*inputs), Tensor)
         if is_tensor and tensors and len(tensors) == len(inputs):
             _require_nothing_kept(function, tensors, _others(tensors))
-    except AssertionError as broken:  # the notebook then shows few lines of this file
+    except AssertionError as broken:  # shortens the traceback in the notebook
         raise AssertionError(*broken.args) from broken.__cause__
 
 
 def require_rules(function: Function, *inputs: Tensor) -> None:
-    """Check that a function keeps the rules of the notebooks.
+    """Check that a function of tensors keeps the rules of the notebooks.
 
     Args:
-        function: a function that returns one tensor, the same for the same inputs, and
-            accepts any number of leading axes.
+        function: a function that returns one tensor, always the same for equal inputs,
+            and accepts any number of leading axes.
         inputs: its arguments without leading axes: float32 tensors and Boolean masks.
 
     Raises:
-        AssertionError: if the function breaks a rule. The message says which one.
-        TypeError: if an input is no tensor.
+        AssertionError: if the function breaks a rule. The message names the rule.
+        TypeError: if an input is not a tensor.
     """
     if not all(isinstance(x, Tensor) for x in inputs):
         raise TypeError("require_rules needs tensors: bind other arguments in a lambda")
@@ -63,19 +65,19 @@ def require_rules(function: Function, *inputs: Tensor) -> None:
         _require_dtype(function, inputs)
         _require_device(function, inputs)
         _require_gradients(function, inputs)
-    except AssertionError as broken:  # the notebook then shows few lines of this file
+    except AssertionError as broken:  # shortens the traceback in the notebook
         raise AssertionError(*broken.args) from broken.__cause__
 
 
 def _others(inputs: tuple[Tensor, ...]) -> list[Tensor]:
-    """Return tensors like the inputs, with other values."""
+    """Return tensors with the inputs' shapes and dtypes but other values."""
     return [x.pow(3) if x.is_floating_point() else x.flip(0) for x in inputs]
 
 
 def _require_no_side_effects(
     function: Callable[..., object], inputs: tuple[object, ...]
 ) -> None:
-    """Call a function, which must not write into its inputs."""
+    """Check that a call does not modify its inputs in place."""
     values = [x._version if isinstance(x, Tensor) else x for x in inputs]
     before = copy.deepcopy(values)
     function(*inputs)
@@ -88,7 +90,10 @@ def _require_no_side_effects(
 def _require_nothing_kept(
     function: Function, inputs: tuple[Tensor, ...], others: list[Tensor]
 ) -> None:
-    """Call a function again with the same tensors, which contain other values now."""
+    """Check that a second call uses the new values, and keeps the first result.
+
+    The new values are written into the same input tensors.
+    """
     reused = [x.clone() for x in inputs]
     first = function(*reused)
     kept = first.clone()
@@ -106,7 +111,7 @@ def _require_nothing_kept(
 def _require_no_seed(
     function: Callable[..., object], inputs: tuple[object, ...]
 ) -> None:
-    """Call a function in two random states; only a seed makes them equal."""
+    """Check that a function sets no seed, by calling it in two random states."""
     states = []
     with torch.random.fork_rng(devices=[]):
         for _ in range(2):
@@ -121,7 +126,7 @@ def _require_no_seed(
 def _require_settings(
     function: Callable[..., object], inputs: tuple[object, ...], *dtypes: torch.dtype
 ) -> None:
-    """Call a function with each default dtype; it keeps this and other settings."""
+    """Check that a function works with each default dtype and changes no setting."""
     default, device = torch.get_default_dtype(), torch.zeros(0).device
     try:
         for chosen in dtypes:
@@ -147,11 +152,11 @@ def _require_settings(
 def _require_leading_axes(
     function: Function, inputs: tuple[Tensor, ...], others: list[Tensor]
 ) -> None:
-    """Compare one call for a batch with one call for each of its items."""
+    """Check that one call on a batch gives the same results as a call on each item."""
     one, two = list(inputs), others
     for axes in range(1, 4):
         expected = torch.stack([function(*one), function(*two)])
-        pairs = zip(one, two, strict=True)  # the stacks are not contiguous
+        pairs = zip(one, two, strict=True)  # these stacks are not contiguous in memory
         one = [torch.stack(pair, dim=-1).movedim(-1, 0) for pair in pairs]
         two = [x.flip(0) for x in one]
         leading = "1 leading axis" if axes == 1 else f"{axes} leading axes"
@@ -172,7 +177,7 @@ def _require_leading_axes(
 
 
 def _require_dtype(function: Function, inputs: tuple[Tensor, ...]) -> None:
-    """Call a function with float64 inputs; the result has that dtype and precision."""
+    """Check that float64 inputs give a result in the dtype and precision of float64."""
     doubles = [x.double() / 3 if x.is_floating_point() else x for x in inputs]
     result = function(*doubles)
     assert result.dtype == torch.float64, (
@@ -185,10 +190,10 @@ def _require_dtype(function: Function, inputs: tuple[Tensor, ...]) -> None:
 
 
 def _require_device(function: Function, inputs: tuple[Tensor, ...]) -> None:
-    """Call a function with tensors on the meta device, which have no data."""
+    """Check on the meta device that new tensors are made on the inputs' device."""
     try:
         function(*(x.to("meta") for x in inputs))
-    except (RuntimeError, TypeError) as error:  # some functions need the data
+    except (RuntimeError, TypeError) as error:  # some functions need real data
         words = ("expected device", "same device", "numpy")
         assert not any(word in str(error) for word in words), (
             "on a GPU, your function would fail: make new tensors on the device of the "
@@ -197,7 +202,7 @@ def _require_device(function: Function, inputs: tuple[Tensor, ...]) -> None:
 
 
 def _require_gradients(function: Function, inputs: tuple[Tensor, ...]) -> None:
-    """Require a gradient at each floating-point input, without NaN."""
+    """Check that every floating-point input gets a gradient without NaN."""
     copies = [
         x.clone().requires_grad_() if x.is_floating_point() else x for x in inputs
     ]

@@ -1,4 +1,4 @@
-"""Download a file, so that the file on disk is always complete and correct."""
+"""Download a file so that the file on disk is always complete and correct."""
 
 import hashlib
 import http.client
@@ -13,19 +13,19 @@ _CHUNK = 1 << 16
 
 
 def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) -> None:
-    """Download a file and move it to `path` if its checksum is right.
+    """Download a file, and move it to `path` if its checksum is right.
 
-    Until then it has a temporary name in the same folder. If an error occurs, the
-    temporary file is deleted, and an old file at `path` stays unchanged.
+    During the download it has a temporary name in the same folder. After an error the
+    temporary file is deleted, and an existing file at `path` is unchanged.
 
     Args:
         url: the address of the file.
         path: path of the file, in a folder that exists.
         checksum: the expected SHA-256, in hexadecimal.
-        timeout: seconds to wait for the server at each step.
+        timeout: seconds to wait for each answer of the server.
 
     Raises:
-        ConnectionError: if the server cannot be reached, refuses or stops early.
+        ConnectionError: if the server cannot be reached, refuses, or stops early.
         ValueError: if the file has a different checksum.
     """
     digest = hashlib.sha256()
@@ -48,7 +48,7 @@ def matches(path: Path, checksum: str) -> bool:
 
 
 def _read_chunks(url: str, timeout: float) -> Iterator[bytes]:
-    """Yield the server's answer in pieces, up to its announced length."""
+    """Yield the server's response in chunks, and check its announced length."""
     received = 0
     try:
         with urllib.request.urlopen(url, timeout=timeout) as answer:

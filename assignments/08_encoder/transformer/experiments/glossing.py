@@ -1,7 +1,8 @@
-"""Gloss each word of a sentence, the smallest task that needs an encoder.
+"""Translate each word of a sentence in context, the smallest task for an encoder.
 
-"bank" is a bank or a bench, and "an" is "on" or a part of "call". The gold alignment of
-the course's corpus gives the right meaning. The module imports no encoder, because the
+The translation of a word, called its gloss, depends on the other words: "bank" is a
+bank or a bench, and "an" is "on" or a part of "call". The right glosses come from the
+gold alignment of the course's corpus. The module imports no encoder, because the
 encoder is passed in as an argument.
 """
 
@@ -33,12 +34,12 @@ def gloss(pair: SentencePair) -> SentencePair:
 
 @dataclass(frozen=True)
 class GlossTask:
-    """Hold glossed sentences for training and for the test.
+    """Hold sentences with their glosses, for training and for testing.
 
     Attributes:
         train: training sentences.
         test: test sentences, whose words all occur in training.
-        vocabularies: vocabularies of the German words and their glosses.
+        vocabularies: vocabularies of the German words and of their glosses.
     """
 
     train: Sequence[SentencePair]
@@ -46,7 +47,7 @@ class GlossTask:
     vocabularies: Vocabularies
 
     def numbered(self, pairs: Sequence[SentencePair]) -> tuple[Tensor, Tensor]:
-        """Number words and glosses, both (n, s), padded to the longest sentence."""
+        """Return the ids of words and glosses, both (n, s), with padding."""
         words, glosses = self.vocabularies
         src = [torch.tensor(words.encode(pair.src)) for pair in pairs]
         tgt = [torch.tensor(glosses.encode(pair.tgt)) for pair in pairs]
@@ -57,12 +58,12 @@ class GlossTask:
 def make_gloss_task(
     corpus: Corpus, of_two_meanings: Sequence[str], others: int = 2000
 ) -> GlossTask:
-    """Choose the sentences with certain words, and some others.
+    """Choose the training sentences: all with certain words, and some others.
 
     Args:
         corpus: a corpus with alignments.
-        of_two_meanings: words that the sentences must contain.
-        others: number of other training sentences.
+        of_two_meanings: the words to look for, which have two meanings.
+        others: number of training sentences without these words.
 
     Returns:
         The task. Its test uses all validation and test sentences of the corpus.
@@ -76,7 +77,7 @@ def make_gloss_task(
 
 
 class Glosser(nn.Module):
-    """Embed a sentence, encode it, and score every gloss for every word.
+    """Embed a sentence, encode it, and compute a logit of every gloss for every word.
 
     Args:
         config: sizes; the target vocabulary contains the glosses.
@@ -84,7 +85,7 @@ class Glosser(nn.Module):
     """
 
     def __init__(self, config: TransformerConfig, encoder: nn.Module) -> None:
-        """Make the embedding and the output, initialised as by Glorot & Bengio."""
+        """Make the embedding and the output layer, initialised by Xavier."""
         super().__init__()
         self.embedding = InputEmbedding(config.src_vocab_size, config)
         self.encoder = encoder
@@ -94,7 +95,7 @@ class Glosser(nn.Module):
                 nn.init.xavier_uniform_(parameter)
 
     def forward(self, src: Tensor) -> Tensor:
-        """Score the glosses of the words `src` (b, s): logits (b, s, vocab_size)."""
+        """Return the logits (b, s, vocab_size) of all glosses for `src` (b, s)."""
         memory = self.encoder(self.embedding(src), padding_mask(src, PAD_ID))
         return self.projection(memory)
 
@@ -106,7 +107,7 @@ def train_glosser(
     src, tgt = task.numbered(task.train)
 
     def loss_of(rows: Tensor) -> Tensor:
-        logits = model(src[rows]).transpose(1, 2)  # classes second, for the loss
+        logits = model(src[rows]).transpose(1, 2)  # the loss needs the classes second
         return F.cross_entropy(logits, tgt[rows], ignore_index=PAD_ID)
 
     return fit(model, loss_of, len(src), settings)
@@ -130,7 +131,7 @@ def gloss_words(
 def share_of_right_glosses(
     model: Glosser, task: GlossTask, word: str | None = None
 ) -> float:
-    """Return the share of right glosses for all test words, or for one word."""
+    """Return the share of right glosses, for all test words or for only one word."""
     pairs = [pair for pair in task.test if word is None or word in pair.src]
     found = gloss_words(model, task, [pair.src for pair in pairs])
     right = [

@@ -1,6 +1,6 @@
 """Training sentences of one language, and a loop that continues sentences.
 
-The loop works with any model that scores words, and the module imports none.
+The loop works with any model that returns logits, and the module imports no model.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from transformer.data import EOS_ID, PAD_ID, SPECIAL_TOKENS, Corpus, Vocabulary
 from transformer.data.word_counts import build_vocabulary
 
-N_SPECIAL = len(SPECIAL_TOKENS)  # smaller numbers are not words
-NOT_ASKED = -100  # the number that `torch.nn.functional.cross_entropy` ignores
+N_SPECIAL = len(SPECIAL_TOKENS)  # smaller ids are not words
+NOT_ASKED = -100  # target that `torch.nn.functional.cross_entropy` ignores
 
 Score = Callable[[Tensor], Tensor]
 Choose = Callable[[Tensor], Tensor]
@@ -39,7 +39,7 @@ class Sentences:
 
 
 def english_sentences(corpus: Corpus) -> Sentences:
-    """Number the English side of a corpus, with no sentence in both parts."""
+    """Number the English sentences of a corpus; none is in both training and test."""
     train = list(dict.fromkeys(pair.tgt for pair in corpus.train))
     known = set(train)
     test = [pair.tgt for pair in corpus.test if pair.tgt not in known]
@@ -50,7 +50,7 @@ def english_sentences(corpus: Corpus) -> Sentences:
 
 
 def numbered(sentences: Sequence[Sequence[str]], vocabulary: Vocabulary) -> Tensor:
-    """Number sentences, (n, t), padded to the longest sentence."""
+    """Return the ids of sentences (n, t), padded to the longest sentence."""
     rows = [torch.tensor(vocabulary.encode(words)) for words in sentences]
     return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD_ID)
 

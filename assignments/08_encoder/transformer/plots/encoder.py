@@ -21,7 +21,7 @@ from transformer.plots.style import (
 )
 
 DRIFT = Scale(label="1 − cosine", low=0.0, high=1.0, colours="Blues", digits=2)
-KINDS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))  # a colour and a marker per meaning
+KINDS = ((BLUE, "o"), (ORANGE, "s"), (PURPLE, "^"))  # one colour and marker each
 
 
 @rc_context(STYLE)
@@ -30,12 +30,12 @@ def drift_by_layer(drift: ArrayLike, tokens: Sequence[str]) -> Picture:
 
     Args:
         drift: (n, s), 1 minus the cosine; row 0 is the encoder's input.
-        tokens: s tokens.
+        tokens: the s tokens.
 
     Returns:
         The picture.
     """
-    values = np.asarray(drift, dtype=float).T.round(3) + 0.0  # no "-0.00"
+    values = np.asarray(drift, dtype=float).T.round(3) + 0.0  # avoids "-0.00"
     columns = ["input", *(f"layer {number}" for number in range(1, values.shape[1]))]
     picture, axes = new_picture(5.4, 1.4 + 0.3 * len(tokens))
     image = draw_heatmap(axes, values, tokens, columns, DRIFT)
@@ -51,7 +51,7 @@ class WordCloud:
 
     Attributes:
         points: (n, m, 2), with n states of the stack and m occurrences of the word.
-        meanings: the m meanings.
+        meanings: the meaning of each of the m occurrences.
         examples: sentence to number of the occurrence, for the highlighted examples.
         word: the word.
     """
@@ -63,7 +63,7 @@ class WordCloud:
 
 
 def view_from(last: ArrayLike, states: Sequence[ArrayLike]) -> NDArray[np.float64]:
-    """Project vectors onto the plane in which those of one state differ most.
+    """Project vectors onto the plane in which the vectors of one state differ most.
 
     Args:
         last: (m, d) vectors whose two principal components are the axes.
@@ -74,7 +74,7 @@ def view_from(last: ArrayLike, states: Sequence[ArrayLike]) -> NDArray[np.float6
     """
     _, _, directions = np.linalg.svd(_centred(last), full_matrices=False)
     largest = directions[:2].T
-    signs = np.sign(largest[np.abs(largest).argmax(axis=0), [0, 1]])  # one of two signs
+    signs = np.sign(largest[np.abs(largest).argmax(axis=0), [0, 1]])  # fixes the signs
     return np.stack([_centred(state) @ (largest * signs) for state in states])
 
 
@@ -92,7 +92,7 @@ def word_at_layer(cloud: WordCloud, layer: int) -> Picture:
         layer: number of layers; 0 is the encoder's input.
 
     Returns:
-        The picture; all layers have the same axes.
+        The picture, with the same axis limits for every layer.
     """
     picture, axes = new_picture(6.4, 4.2)
     kinds = sorted(set(cloud.meanings))

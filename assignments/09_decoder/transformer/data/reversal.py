@@ -13,10 +13,10 @@ def make_reversal_pairs(
     *,
     min_length: int | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Draw random sequences and their mirror images.
+    """Draw random sequences of symbols, each with its reversal as the target.
 
-    The symbols have the ids 4 … n_symbols + 3, after the special tokens. A source
-    contains only symbols, and its target is <sos>, the symbols backwards, <eos>.
+    The symbols have the ids 4 to n_symbols + 3, after the special tokens. A source
+    contains only symbols. Its target is <sos>, the symbols in reverse order, and <eos>.
     Shorter sequences are padded at the end.
 
     Args:
@@ -27,10 +27,10 @@ def make_reversal_pairs(
         min_length: the number of symbols of the shortest source; `length` if None.
 
     Returns:
-        The sources (n, length) and the targets (n, length + 2), both of int64.
+        The sources (n, length) and the targets (n, length + 2), both int64.
 
     Raises:
-        ValueError: if a number is below 1 or `min_length` above `length`.
+        ValueError: if a number is below 1, or `min_length` is above `length`.
     """
     shortest = length if min_length is None else min_length
     _check_sizes(n_pairs, length, n_symbols, shortest)

@@ -1,4 +1,4 @@
-"""Fit a small model to a small task, with the loop that the experiments share.
+"""Train a small model on a small task, with the loop that the experiments share.
 
 The full training loop, with epochs, validation and checkpoints, is in `training.loop`.
 """
@@ -17,7 +17,8 @@ class FitSettings:
     Attributes:
         steps: number of batches.
         batch_size: rows in a batch.
-        learning_rate: the highest rate; it rises over a fifth of the steps, then falls.
+        learning_rate: the highest rate. The rate rises during the first fifth of the
+            steps and then falls.
         max_norm: norm to which longer gradients are clipped.
         seed: seed of the random batches.
         print_every: number of steps between printed lines; 0 prints nothing.
@@ -31,7 +32,10 @@ class FitSettings:
     print_every: int = 0
 
     def rate_share(self, step: int) -> float:
-        """Return the share in (0, 1] of the highest rate at a step, counted from 0."""
+        """Return the learning rate of a step, as a share in (0, 1] of the highest rate.
+
+        The first step is 0.
+        """
         rise = max(1, self.steps // 5)
         return min((step + 1) / rise, (self.steps - step) / (self.steps - rise + 1))
 

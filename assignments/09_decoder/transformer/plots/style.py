@@ -1,7 +1,7 @@
-"""The style of all figures: colours, lines, heat maps, and their display.
+"""The style of all figures: colours, lines, heat maps, and how they are displayed.
 
-A figure is drawn on white. The book inverts it in its dark theme, so that larger values
-are darker in the light theme and lighter in the dark theme.
+A figure is drawn on white. The book's dark theme inverts it, so larger values are
+darker in the light theme and lighter in the dark theme.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike
 
 from transformer.plots.narrow import narrowed, packed
 
-if TYPE_CHECKING:  # older matplotlib lacks it
+if TYPE_CHECKING:  # old versions of matplotlib lack it
     from matplotlib.typing import RcKeyType
 
-# Okabe and Ito's colours, with a darker orange, because theirs is too pale on white.
+# Okabe and Ito's colours. The orange is darker, because theirs is too pale on white.
 BLUE, ORANGE, GREEN, PURPLE = "#0072B2", "#C97B00", "#009E73", "#CC79A7"
 RED, SKY, BLACK, GREY = "#D55E00", "#56B4E9", "#000000", "#777777"
 PALETTE = (BLUE, ORANGE, GREEN, PURPLE, RED, SKY, BLACK)
@@ -56,8 +56,8 @@ class Picture(Figure):
     """A figure that a notebook shows as SVG when it is the last value of a cell.
 
     Attributes:
-        narrow_picture: the picture for phones; None = the same figure in a narrow
-            layout.
+        narrow_picture: the picture for phones; None = make a narrow layout of this
+            figure.
     """
 
     narrow_picture: Picture | None = None
@@ -71,7 +71,7 @@ class Picture(Figure):
 
 
 def as_svg(figure: Figure) -> str:
-    """Return a figure as SVG, without the date."""
+    """Return a figure as SVG without a date, so that equal figures give equal files."""
     buffer = io.StringIO()
     with rc_context(STYLE):
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -80,7 +80,7 @@ def as_svg(figure: Figure) -> str:
 
 @dataclass(frozen=True)
 class Scale:
-    """The meaning of the colours of a heat map.
+    """Describe the colours of a heat map.
 
     Attributes:
         label: name and unit of the values, for the colour bar.
@@ -102,7 +102,7 @@ SIGNED = Scale(label="value", low=-1.0, high=1.0, colours="RdBu_r")
 
 
 def new_picture(width: float = 6.4, height: float = 3.4) -> tuple[Picture, Axes]:
-    """Make an empty picture of the given size in inches, with one set of axes."""
+    """Make an empty picture with one set of axes; the sizes are in inches."""
     with rc_context(STYLE):
         picture = Picture(figsize=(width, height), layout="constrained")
         return picture, picture.add_subplot()
@@ -127,14 +127,14 @@ def draw_heatmap(
     columns: Sequence[str],
     scale: Scale = WEIGHTS,
 ) -> AxesImage:
-    """Draw a matrix on `axes`, a row for each query and a column for each key.
+    """Draw a matrix on `axes`, with a row for each query and a column for each key.
 
     Args:
         axes: axes to draw on.
         matrix: (t, s) values.
         rows: t labels, such as the target's tokens.
         columns: s labels, such as the source's tokens.
-        scale: meaning of the colours.
+        scale: description of the colours.
 
     Returns:
         The image, for a colour bar.
@@ -172,7 +172,7 @@ def heatmap(
         rows: t labels of the queries (target).
         columns: s labels of the keys (source).
         title: title of the figure.
-        scale: meaning of the colours.
+        scale: description of the colours.
 
     Returns:
         The picture.

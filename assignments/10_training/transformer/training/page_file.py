@@ -1,4 +1,4 @@
-"""A trained model as one file, for the book's live translator."""
+"""Export a trained model as one file for the book's live translator."""
 
 import json
 from dataclasses import asdict
@@ -14,15 +14,16 @@ from transformer.data.whole_file import whole_file
 
 
 def page_file(model: nn.Module, words: Vocabularies) -> bytes:
-    """Pack a model with the data that a page needs for translating.
+    """Pack a model with the data that the book's page needs to translate.
 
     Args:
-        model: a `Transformer`. Its parameters are written in half precision, shared
-            ones only once.
+        model: a `Transformer`. Its parameters are written in half precision, and shared
+            parameters only once.
         words: source and target vocabulary.
 
     Returns:
-        A safetensors file; its metadata hold `config` and `words` as JSON.
+        The bytes of a safetensors file; its metadata contain `config` and `words` as
+            JSON.
     """
     facts = {
         "config": asdict(cast(TransformerConfig, model.config)),
@@ -33,7 +34,7 @@ def page_file(model: nn.Module, words: Vocabularies) -> bytes:
 
 
 def save_page_file(model: nn.Module, words: Vocabularies, path: Path) -> int:
-    """Write the file of `page_file`, complete or not at all; return its size in bytes.
+    """Write the file of `page_file`, never an incomplete one; return its size in bytes.
 
     Raises:
         OSError: if it cannot be written.

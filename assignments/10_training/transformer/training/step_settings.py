@@ -1,4 +1,4 @@
-"""The settings of a training step, and the checks of its inputs."""
+"""The settings of a training step, and checks of the step's inputs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ class StepSettings:
     """Hold the settings of one training step.
 
     Attributes:
-        pad_id: id of the padding token, which the loss leaves out.
+        pad_id: id of the padding token, which the loss ignores.
         smoothing: probability mass that label smoothing spreads evenly over the
             vocabulary.
-        max_norm: length to which a longer gradient is cut.
+        max_norm: norm to which longer gradients are clipped.
     """
 
     pad_id: int = 1
@@ -25,9 +25,9 @@ class StepSettings:
 
 
 def require_fitting_target(logits: Tensor, target: Tensor) -> None:
-    """Raise ValueError unless there are logits (b, t, vocab_size) for a target (b, t).
+    """Raise ValueError unless logits (b, t, vocab_size) fit a target (b, t).
 
-    The usual reason is a target that was not shifted.
+    The usual cause is a target that was not shifted.
     """
     if logits.dim() != 3 or logits.shape[:-1] != target.shape:
         raise ValueError(
@@ -38,13 +38,13 @@ def require_fitting_target(logits: Tensor, target: Tensor) -> None:
 
 
 def require_share(smoothing: float) -> None:
-    """Raise ValueError unless the label smoothing is from 0 to 1."""
+    """Raise ValueError if the label smoothing is below 0 or above 1."""
     if not 0.0 <= smoothing <= 1.0:
         raise ValueError(f"smoothing must lie between 0 and 1, found {smoothing}")
 
 
 def require_same_parameters(state_dicts: Sequence[StateDict]) -> None:
-    """Raise ValueError unless there are checkpoints, all from the same model."""
+    """Raise ValueError if there is no checkpoint, or they are from different models."""
     if not state_dicts:
         raise ValueError("expected at least one checkpoint to average, found none")
     first = {name: tuple(value.shape) for name, value in state_dicts[0].items()}

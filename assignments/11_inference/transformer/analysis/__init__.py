@@ -1,1 +1,1 @@
-"""Analysis of the model's parts; the model itself does not need this package."""
+"""Tools that analyse parts of the model; the model itself does not use them."""

@@ -1,7 +1,7 @@
-"""Padded batches of sentence pairs, with similar lengths together.
+"""Make padded batches of sentence pairs of similar length.
 
-The order of the batches depends only on the seed and the number of the epoch, so that a
-resumed training run gets the same batches as an uninterrupted run. It is the order of
+The order of the batches depends only on the seed and the number of the epoch, so a
+resumed training run gets the same batches as an uninterrupted run. The order is that of
 torchtext's `BucketIterator`.
 """
 
@@ -17,7 +17,7 @@ from .pairs import SentencePair
 from .special_tokens import PAD_ID
 from .vocabulary import Vocabularies
 
-POOL = 100  # batches whose pairs are sorted by length together
+POOL = 100  # number of batches in a pool that is sorted by length
 Ids = tuple[list[int], list[int]]
 
 
@@ -64,7 +64,7 @@ class Epoch:
     def __init__(
         self, ids: Sequence[Ids], groups: list[list[int]], device: torch.device
     ) -> None:
-        """Store the pairs of each batch; tensors are made one batch at a time."""
+        """Store the pairs of each batch; tensors are made only during iteration."""
         self._ids, self._groups, self._device = ids, groups, device
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class Epoch:
 class Batches:
     """Group sentence pairs into batches, in a different order each epoch.
 
-    `ids` are the ids of the source and the target of each pair. `make_batches` explains
+    `ids` are the source ids and the target ids of each pair. `make_batches` explains
     and checks the other arguments.
     """
 
@@ -96,7 +96,7 @@ class Batches:
     by_length: bool
 
     def epoch(self, number: int) -> Epoch:
-        """Return the batches of an epoch, the same for the same seed and number."""
+        """Return the batches of an epoch, which depend only on the seed and number."""
         order = range(len(self.ids))
         if self.seed is None:
             groups = list(self._cut(order, self.batch_size))
@@ -119,7 +119,7 @@ class Batches:
         return iter(self.epoch(0))
 
     def _length(self, pair: int) -> tuple[int, int]:
-        """Return the length of a pair's longer side, and that of its source."""
+        """Return the length of a pair's longer side, and of its source, to sort by."""
         src, tgt = self.ids[pair]
         return max(len(src), len(tgt)), len(src)
 
@@ -186,10 +186,10 @@ def trim_padding(ids: torch.Tensor, pad_id: int) -> torch.Tensor:
 
 
 def check_device(device: torch.device | str) -> torch.device:
-    """Return the device, after a test that puts a tensor on it.
+    """Return the device if a tensor can be put on it.
 
     Raises:
-        ValueError: if PyTorch does not know the device or cannot reach it.
+        ValueError: if PyTorch does not know the device or cannot use it.
     """
     try:
         checked = torch.device(device)
@@ -214,7 +214,7 @@ def _check_pairs(
                 f"pair {i}: expected at least one word in {side}, found none"
             )
     longest = max(max(len(pair.src), len(pair.tgt)) for pair in pairs)
-    least = longest + 2 if by_tokens else 1  # <sos> and <eos>
+    least = longest + 2 if by_tokens else 1  # plus <sos> and <eos>
     if batch_size < least:
         unit = "tokens, to hold the longest sentence" if by_tokens else "pair"
         raise ValueError(

@@ -1,8 +1,8 @@
-"""Weights in the safetensors format, which the book's pages read too.
+"""Read and write weights in the safetensors format, which the book's pages also read.
 
 A file contains the length of its header in eight bytes, the header as JSON, and then
-the numbers of all tensors, which are in half precision here. The package `safetensors`
-reads and writes the same format, but students need not install it for these few lines.
+the numbers of all tensors, here in half precision. The package `safetensors` reads and
+writes the same format, but students need not install it for these few lines.
 """
 
 import json
@@ -18,7 +18,7 @@ HALF = np.dtype("<f2")
 def pack_weights(
     weights: Mapping[str, Tensor], facts: Mapping[str, str] | None = None
 ) -> bytes:
-    """Pack tensors in half precision, and facts about them, into one file."""
+    """Return a file's bytes, with tensors in half precision and facts about them."""
     header: dict[str, object] = {"__metadata__": dict(facts)} if facts else {}
     numbers = b""
     for name, weight in sorted(weights.items()):
@@ -30,12 +30,12 @@ def pack_weights(
             "data_offsets": [start, len(numbers)],
         }
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 8)  # the numbers begin at a multiple of eight
+    text += b" " * (-len(text) % 8)  # align the numbers to a multiple of eight bytes
     return len(text).to_bytes(8, "little") + text + numbers
 
 
 def unpack_weights(content: bytes) -> dict[str, Tensor]:
-    """Read the tensors of a file that `pack_weights` wrote, in half precision."""
+    """Return the tensors, in half precision, of a file that `pack_weights` has made."""
     begin = 8 + int.from_bytes(content[:8], "little")
     header = json.loads(content[8:begin])
     header.pop("__metadata__", None)

@@ -23,7 +23,7 @@ class SamplingSettings:
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse settings that leave no word to draw."""
+        """Raise ValueError for settings that leave no word to draw."""
         too_few = self.top_k is not None and self.top_k < 1
         if self.temperature < 0 or too_few or not 0 < self.top_p <= 1:
             raise ValueError(

@@ -1,7 +1,7 @@
 """The course's own corpus: German sentences from a grammar, with gold alignments.
 
-Every sentence is drawn from the templates in `language`, and its translation and the
-links between the words come from the same clause. Each German sentence has one
+Each sentence comes from the templates in `language`. Its translation and the links
+between the words are made from the same clause. Each German sentence has exactly one
 translation, and the corpus is the same on every machine.
 """
 
@@ -21,8 +21,8 @@ from .language.verbs import VERBS_BY_FRAME
 from .pairs import Corpus, SentencePair
 
 N_TRAIN, N_VALID, N_TEST, N_NOVEL = 20_000, 1_000, 1_000, 300
-SHORTEST, LONGEST = 3, 14  # tokens, on either side
-RAREST = 10  # minimum count in training of a word in the other splits
+SHORTEST, LONGEST = 3, 14  # tokens on each side
+RAREST = 10  # every word of the other splits occurs this often in training
 AMBIGUOUS_WORDS = {
     "bank": ("bench", "bank"),
     "schloss": ("castle", "lock"),
@@ -38,25 +38,25 @@ AMBIGUOUS_WORDS = {
 }
 """German words whose translation the rest of the sentence decides."""
 
-_HELD_OUT_EVERY = 40  # one in this many word combinations occurs only in the test
+_HELD_OUT_EVERY = 40  # one word combination in 40 occurs only in the test set
 
 
 @cache
 def is_held_out(word: str, noun: str) -> bool:
-    """Return whether a combination of words is held out for testing.
+    """Return whether a combination of words is kept for the test set only.
 
-    The result depends on the letters, and is therefore the same for every seed.
+    The result depends only on the letters, so it is the same for every seed.
 
     Args:
-        word: an adjective, or a verb with its particle: "old", "pick up".
-        noun: its noun in English: "train_station", "suitcase".
+        word: an adjective, or a verb with its particle, in English: "old", "pick up".
+        noun: the noun that it goes with, in English: "train_station", "suitcase".
     """
     number = sum(ord(letter) * 31**i for i, letter in enumerate(f"{word} {noun}"))
     return number % 100_003 % _HELD_OUT_EVERY == 0
 
 
 def running_example() -> SentencePair:
-    """Return the book's sentence, "die frau ruft den alten mann an ."."""
+    """Return the book's example, "die frau ruft den alten mann an ."."""
     calls = next(verb for verb in VERBS_BY_FRAME["acc"] if verb.english == "call")
     woman, man = NOUN_BY_NAME["woman"], NOUN_BY_NAME["man"]
     old_man = NounPhrase(man, THE, adjective=ADJECTIVE_BY_NAME["old"])
@@ -66,10 +66,10 @@ def running_example() -> SentencePair:
 
 @cache
 def make_grammar_corpus(seed: int = 0) -> Corpus:
-    """Draw 20,000 pairs to train on, 1,000 to validate with, and 1,000 to test with.
+    """Draw 20,000 training pairs, 1,000 validation pairs and 1,000 test pairs.
 
-    No sentence, German or English, occurs twice. The first test pair is the book's
-    sentence; the next 300 contain a combination of adjective and noun, or of verb and
+    No German or English sentence occurs twice. The first test pair is the book's
+    example. The next 300 contain a combination of adjective and noun, or of verb and
     object, that occurs in no other split (`Corpus.novel`). Every word of the validation
     and test pairs occurs at least ten times in training.
 
@@ -77,7 +77,7 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
         seed: equal seeds give equal corpora; the book uses 0.
 
     Returns:
-        The three splits, every pair with its alignment.
+        The three splits, with an alignment for every pair.
     """
     drawn = _draw_pairs(Dice(seed))
     train: list[SentencePair] = []
@@ -99,7 +99,7 @@ def make_grammar_corpus(seed: int = 0) -> Corpus:
 
 
 def align(sentence: Sentence) -> SentencePair:
-    """Return the words of a sentence, with links between words of equal meaning."""
+    """Return a sentence as a pair, with links between words of equal meaning."""
     links = tuple(
         [
             (i, j)
@@ -113,7 +113,7 @@ def align(sentence: Sentence) -> SentencePair:
 
 
 def _draw_pairs(dice: Dice) -> Iterator[tuple[SentencePair, bool]]:
-    """Yield pairs that are new on both sides, and whether they belong to the test."""
+    """Yield pairs with new sentences on both sides, and whether each is held out."""
     seen = {RUNNING_EXAMPLE.src, RUNNING_EXAMPLE.tgt}
     while True:
         sentence = sample_sentence(dice)

@@ -1,8 +1,9 @@
-"""Alignments from the attention weights of a trained model's heads.
+"""Compute word alignments from the attention weights of a trained model's heads.
 
-Position i of the decoder reads the target's token i and writes token i + 1. Each target
-word therefore has two rows in the cross-attention: the row of the position that writes
-the word, and the row of the next position, which has just read it.
+Position i of the decoder has the target's token i as its input and predicts token i +
+1. Each target word therefore has two rows in the cross-attention: the row of the
+position that predicts the word, and the row of the next position, whose input is the
+word.
 """
 
 from collections import Counter
@@ -23,11 +24,11 @@ Link = tuple[int, int, int]
 """A sentence's number, the place of a source word, the place of a target word."""
 
 Row = Literal["writes", "reads"]
-Word = tuple[str, str]  # "src" or "tgt", and the word
+Word = tuple[str, str]  # ("src" or "tgt", the word)
 
 
 def gold_links(pairs: Sequence[SentencePair]) -> set[Link]:
-    """Number the links of a corpus.
+    """Return the alignment links of a corpus, with the number of each sentence.
 
     Raises:
         ValueError: if a pair has no alignment.
@@ -95,12 +96,12 @@ def attention_links(weights: Tensor) -> set[tuple[int, int]]:
 
 
 def head_links(attention: Sequence[Tensor], layer: int, head: int) -> set[Link]:
-    """Link the words of a corpus by the weights of one head.
+    """Link each target word of a corpus with the source word that one head attends to.
 
     Args:
         attention: for each pair, (layers, h, t, s), as from `word_attention`.
-        layer: counted from 0.
-        head: counted from 0.
+        layer: number of the layer, from 0.
+        head: number of the head, from 0.
     """
     return {
         (number, i, j)
@@ -123,8 +124,9 @@ def dice_links(
 ) -> set[Link]:
     """Link each target word with the source word that occurs with it most often.
 
-    The measure is Dice's coefficient, 2 c(f, e) / (c(f) + c(e)), where c counts the
-    training pairs with both or one of the words (a baseline of Och & Ney, 2003).
+    "Most often" means the highest Dice coefficient, 2 c(f, e) / (c(f) + c(e)). Here c
+    counts the training pairs that contain the word or both words. This is a baseline of
+    Och & Ney (2003).
 
     Args:
         train: pairs for the counts.
@@ -149,9 +151,9 @@ def dice_links(
 
 
 def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Transformer:
-    """Copy a model and silence some heads of one cross-attention.
+    """Copy a model, and silence some heads in one layer's cross-attention.
 
-    Their slices of the output projection are set to 0, as in Michel et al. (2019).
+    The heads' slices of the output projection are set to 0, as in Michel et al. (2019).
 
     Args:
         model: the model, which is not changed.
@@ -165,7 +167,7 @@ def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Trans
 
 @torch.no_grad()
 def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
-    """Silence heads, counted from 0, of an attention layer in place."""
+    """Silence some heads of an attention layer in place; the first head is 0."""
     d_k = attention.w_o.in_features // attention.n_heads
     for head in heads:
         attention.w_o.weight[:, head * d_k : (head + 1) * d_k] = 0
@@ -174,10 +176,10 @@ def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
 def require_links(
     predicted: Set[Hashable], sure: Set[Hashable], possible: Set[Hashable]
 ) -> None:
-    """Refuse links for which no alignment error rate can be computed.
+    """Raise an error if no alignment error rate can be computed for the links.
 
     Raises:
-        TypeError: if they are not in sets.
+        TypeError: if the links are not in sets.
         ValueError: if a sure link is not possible, or there is nothing to compare.
     """
     names = {"predicted": predicted, "sure": sure, "possible": possible}

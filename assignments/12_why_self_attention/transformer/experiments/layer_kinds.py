@@ -1,8 +1,8 @@
 """One layer of each kind in Table 1 of Vaswani et al. (2017).
 
-Every layer maps (b, n, d) to (b, n, d) and does only the operations that the table
+Every layer maps (b, n, d) to (b, n, d). It does only the operations that the table
 counts, so the attention layers have neither projections nor heads. Restricted attention
-does slightly more, because it works in blocks.
+does slightly more work, because it computes in blocks.
 """
 
 import math
@@ -24,13 +24,13 @@ SMALLEST_BLOCK = 16  # smaller matrix products are not faster
 
 
 def require_kind(kind: str) -> None:
-    """Refuse a kind of layer that is not in Table 1."""
+    """Raise ValueError for a kind of layer that is not in Table 1."""
     if kind not in LAYER_KINDS:
         raise ValueError(f"expected one of {', '.join(LAYER_KINDS)}: found {kind!r}")
 
 
 def require_odd(width: int) -> None:
-    """Refuse a neighbourhood that cannot be centred on its position."""
+    """Raise ValueError if a neighbourhood of this width has no central position."""
     if width < 1 or width % 2 == 0:
         raise ValueError(
             "expected an odd number of neighbours, the position itself and as many "
@@ -39,14 +39,14 @@ def require_odd(width: int) -> None:
 
 
 def require_positive(**sizes: int) -> None:
-    """Refuse a size below 1."""
+    """Raise ValueError for a size below 1."""
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"expected {name} of at least 1, found {size}")
 
 
 def require_path(kind: str, length: int, width: int) -> None:
-    """Refuse a kind, a length or a width that cannot connect two positions."""
+    """Raise ValueError if such a layer cannot connect two positions of the sequence."""
     require_kind(kind)
     if length < 2:
         raise ValueError(f"expected two positions or more, found length {length}")
@@ -61,18 +61,18 @@ def require_path(kind: str, length: int, width: int) -> None:
 
 
 def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> Tensor:
-    """Attend only to the r positions around each query, with work linear in n.
+    """Attend only to the r positions around each query; the work is linear in n.
 
     The neighbourhood of position i contains the positions j with |i - j| <= (r - 1) /
     2. The function splits the queries into blocks. Each block sees its own keys and
-    their neighbours: one and a half times r keys, or r + 15 if r is below 33.
+    their neighbours: 1.5 r keys, or r + 15 keys if r is below 33.
 
     Args:
         query: (..., n, d_k).
         key: (..., n, d_k).
         value: (..., n, d_v).
-        r: number of positions including the query's own, odd; there are fewer at the
-            ends.
+        r: number of positions, including the query's own; odd. There are fewer at the
+            ends of the sequence.
 
     Returns:
         (..., n, d_v), the same as full attention with `restricted_mask`.
@@ -96,7 +96,7 @@ def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> T
 
 
 def _near(length: int, block: int, side: int) -> Tensor:
-    """Return a mask (blocks, block, block + 2 * side) of the keys that queries see."""
+    """Return the mask (blocks, block, block + 2 * side) of the keys queries see."""
     starts = torch.arange(0, length, block)[:, None, None]
     query = starts + torch.arange(block)[:, None]
     key = starts + torch.arange(block + 2 * side) - side
@@ -104,7 +104,7 @@ def _near(length: int, block: int, side: int) -> Tensor:
 
 
 class SelfAttention(nn.Module):
-    """Let every position attend to all positions."""
+    """Self-attention, in which every position attends to all positions."""
 
     def forward(self, x: Tensor) -> Tensor:
         """Attend with x as query, key and value."""
@@ -113,10 +113,10 @@ class SelfAttention(nn.Module):
 
 
 class RestrictedAttention(nn.Module):
-    """Let every position attend to its neighbours."""
+    """Self-attention, in which every position attends only to its neighbours."""
 
     def __init__(self, r: int) -> None:
-        """Keep the number of neighbours."""
+        """Store the number of neighbours, which must be odd."""
         super().__init__()
         require_odd(r)
         self.r = r
@@ -127,10 +127,10 @@ class RestrictedAttention(nn.Module):
 
 
 class Recurrent(nn.Module):
-    """Read the sequence from left to right: h_i = tanh(W x_i + U h_(i-1))."""
+    """A recurrent layer, from left to right: h_i = tanh(W x_i + U h_(i-1))."""
 
     def __init__(self, d_model: int) -> None:
-        """Make W and U."""
+        """Make the matrices W and U."""
         super().__init__()
         self.rnn = nn.RNN(d_model, d_model, batch_first=True)
 
@@ -140,7 +140,7 @@ class Recurrent(nn.Module):
 
 
 class Convolution(nn.Module):
-    """Let every position see itself and earlier positions, as in ByteNet.
+    """A convolution, in which every position sees itself and earlier ones (ByteNet).
 
     Args:
         d_model: width of the layer.
@@ -152,7 +152,7 @@ class Convolution(nn.Module):
     def __init__(
         self, d_model: int, width: int, dilation: int = 1, separable: bool = False
     ) -> None:
-        """Make the kernels."""
+        """Make the kernels and the padding on the left."""
         super().__init__()
         if width < 1:
             raise ValueError(f"expected a kernel of size 1 or more, found {width}")
@@ -170,7 +170,7 @@ class Convolution(nn.Module):
 
 
 def make_layer(kind: str, d_model: int, width: int) -> nn.Module:
-    """Make a layer (b, n, d) -> (b, n, d).
+    """Make a layer that maps (b, n, d) to (b, n, d).
 
     Args:
         kind: one of `LAYER_KINDS`.

@@ -1,4 +1,4 @@
-"""Time measurements of the layers in Table 1 of Vaswani et al. (2017)."""
+"""Measure the speed of the layers in Table 1 of Vaswani et al. (2017)."""
 
 import math
 import time
@@ -20,7 +20,7 @@ class TimingSettings:
         d_model: width d of a layer.
         width: kernel size k of a convolution, neighbourhood r of restricted attention.
         batch_size: sequences in a batch.
-        min_seconds: time for which a layer is run repeatedly.
+        min_seconds: minimum time for which a layer is run repeatedly.
         device: device of the layers.
     """
 
@@ -33,13 +33,13 @@ class TimingSettings:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Hold the time of one layer.
+    """Hold the measured time of one layer.
 
     Attributes:
         kind: one of `LAYER_KINDS`.
         length: tokens n in a sequence.
-        seconds: median time of a forward pass over the batch, on one thread. Time for
-            other work of the machine is excluded if the clock allows it.
+        seconds: median time of a forward pass over the batch, on one thread. It
+            excludes the time of other programs if the clock allows it.
     """
 
     kind: str
@@ -61,7 +61,7 @@ def measure_layers(
         settings: the settings; None = the defaults.
 
     Returns:
-        A row for each length and kind: all kinds at the first length, then the next.
+        A row for each length and kind, ordered by length.
 
     Raises:
         ValueError: if a kind is unknown, or the width is not valid for it.
@@ -83,7 +83,7 @@ def measure_layers(
 
 
 def _clock_of(device: str) -> Callable[[], float]:
-    """Return the thread's own clock, or wall-clock time after a device has finished."""
+    """Return the thread's CPU clock, or wall-clock time if that cannot be used."""
     fine = time.get_clock_info("thread_time").resolution < 1e-6
     return time.thread_time if device == "cpu" and fine else wall_clock
 
@@ -91,7 +91,7 @@ def _clock_of(device: str) -> Callable[[], float]:
 def crossing_length(
     rows: Sequence[Measurement], first: str, second: str
 ) -> float | None:
-    """Find the length at which one kind of layer becomes slower than another.
+    """Find the sequence length at which one kind of layer becomes slower than another.
 
     Args:
         rows: measurements of both kinds at the same lengths.
@@ -99,9 +99,9 @@ def crossing_length(
         second: the kind of layer that is faster on long sequences.
 
     Returns:
-        The length of equal times, interpolated on logarithmic scales between the last
-        length at which `first` was faster and the next length; None if there is no such
-        length.
+        The length at which both take the same time, or None if there is no such length.
+            It is interpolated on logarithmic scales between the last length at which
+            `first` was faster and the next length.
     """
     times = {
         kind: {row.length: row.seconds for row in rows if row.kind == kind}

@@ -1,4 +1,4 @@
-"""Figures of unit 12: Table 1 measured, reach of l layers, alignments of heads."""
+"""Figures of unit 12: measured times, reach of stacked layers, alignments of heads."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,14 +34,14 @@ def costs_and_times(
     d_model: int,
     crossing: float | None,
 ) -> Picture:
-    """Draw the predicted and the measured cost of kinds of layer at each length.
+    """Draw the predicted cost and the measured time of kinds of layer by length.
 
     Args:
         costs: multiply-adds of each kind of layer at the measured lengths.
         measured: times of the same kinds of layer at the same lengths.
         d_model: width of the layers.
-        crossing: length from which self-attention was measured to be slower than the
-            recurrent layer, or None.
+        crossing: measured length from which self-attention is slower than the recurrent
+            layer, or None.
 
     Returns:
         The picture, two panels with logarithmic axes.
@@ -117,15 +117,15 @@ def _draw_lines(
 
 @rc_context(STYLE)
 def connected(reach: Mapping[str, ArrayLike], title: str) -> Picture:
-    """Draw which positions can depend on which, in a grid for each kind of layer.
+    """Draw which outputs depend on which inputs, in a grid for each kind of layer.
 
     Args:
         reach: kind of layer to (n, n), above 0 where output i depends on input j.
         title: title of the figure.
 
     Returns:
-        The picture. The title of each grid says whether the last output depends on the
-        first input.
+        The picture. The title of each grid states whether the last output depends on
+            the first input.
     """
     picture = Picture(figsize=(2.15 * len(reach), 2.9), layout="constrained")
     for axes, (kind, values) in zip(
@@ -152,11 +152,11 @@ def connected(reach: Mapping[str, ArrayLike], title: str) -> Picture:
 def both_rows_of_a_head(
     writes: ArrayLike, reads: ArrayLike, pair: SentencePair, title: str
 ) -> Picture:
-    """Draw a head's cross-attention in the two ways of assigning rows to words.
+    """Draw a head's cross-attention twice, because a word can have either of two rows.
 
     Args:
-        writes: (t, s), with the row of the position that writes the word.
-        reads: (t, s), with the row of the position that has just read the word.
+        writes: (t, s), with the row of the position that predicts the word.
+        reads: (t, s), with the row of the next position, whose input is the word.
         pair: the sentence; frames show its alignment.
         title: title of the figure.
 
@@ -188,11 +188,11 @@ def both_rows_of_a_head(
 
 @rc_context(STYLE)
 def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
-    """Draw the alignment error rate of every head, for both assignments of rows.
+    """Draw the alignment error rate of every head, for both choices of a word's row.
 
     Args:
-        writes: (layers, h), with the row of the position that writes a word.
-        reads: (layers, h), with the row of the position that has just read it.
+        writes: (layers, h), with the row of the position that predicts a word.
+        reads: (layers, h), with the row of the next position, whose input is the word.
 
     Returns:
         The picture.
@@ -215,15 +215,16 @@ def error_rates_of_heads(writes: ArrayLike, reads: ArrayLike) -> Picture:
 def shares_of_heads(
     shares: Mapping[str, Mapping[str, ArrayLike]], title: str
 ) -> Picture:
-    """Draw how often each head prefers a pronoun's own noun to the other noun.
+    """Draw how often each head prefers the pronoun's noun to the other noun.
 
     Args:
-        shares: panel to the kind of clue to (layers, h), from 0 to 1.
+        shares: for each panel's title, a map from the kind of clue to shares from 0 to
+            1, (layers, h).
         title: title of the figure.
 
     Returns:
         The picture, with a panel for each model, a row for each kind and a column for
-        each head.
+            each head.
     """
     picture = Picture(figsize=(8.6, 2.9), layout="constrained")
     both = picture.subplots(1, len(shares), sharey=True)
@@ -247,11 +248,11 @@ def where_pronouns_look(
     """Draw one head's attention weights from the pronoun of each sentence.
 
     Args:
-        rows: for each sentence, its words, (s,) weights, and a label.
+        rows: for each sentence, its s words, its weights (s,) and a label.
         title: title of the figure.
 
     Returns:
-        The picture, with a strip for each sentence.
+        The picture, with a row for each sentence.
     """
     picture = Picture(figsize=(6.4, 0.5 + 1.05 * len(rows)), layout="constrained")
     strips = picture.subplots(len(rows), 1, squeeze=False)[:, 0]

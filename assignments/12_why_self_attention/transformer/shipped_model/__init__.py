@@ -1,4 +1,4 @@
-"""The model that comes with the course, and the command that makes it."""
+"""The trained model that comes with the course, and the command that makes it."""
 
 from transformer.shipped_model.weights import (
     ShippedModel,

@@ -1,8 +1,9 @@
 """The model that comes with the course: `tiny`, trained on the grammar corpus.
 
-Chapters and notebooks that need only a trained model load this one. `make model` writes
-it (see `make`), with the weights in half precision, one file for each side of the
-model, each weight once, and a file with the configuration and vocabularies.
+Chapters and notebooks that only need a trained model load this one. `make model` writes
+it (see `make`). The weights are in half precision, in one file for the encoder and one
+for the decoder, and each weight is stored once. Another file contains the configuration
+and the vocabularies.
 """
 
 import hashlib
@@ -29,7 +30,7 @@ PARTS = {
 
 
 class ShippedModelError(ValueError):
-    """The shipped model is missing or has been changed."""
+    """Report that the shipped model is missing or has been changed."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def load_shipped_model(
 
     Args:
         device: device of the model.
-        folder: folder with the weights and their card.
+        folder: folder with the weights and their description, the card.
 
     Raises:
         ShippedModelError: if a file is missing, or the weights do not match the card.
@@ -72,10 +73,10 @@ def load_shipped_model(
 
 
 def save_shipped_model(shipped: ShippedModel, folder: Path = FOLDER) -> int:
-    """Write a model's weights in half precision, with their card.
+    """Write a model's weights in half precision, and their description, the card.
 
     Args:
-        shipped: the model, its vocabularies, and facts that JSON can hold.
+        shipped: the model, its vocabularies, and facts that can be stored as JSON.
         folder: folder for the files, which is made if necessary.
 
     Returns:
@@ -99,7 +100,7 @@ def save_shipped_model(shipped: ShippedModel, folder: Path = FOLDER) -> int:
 
 
 def _weights(model: Transformer, prefixes: Sequence[str]) -> dict[str, Tensor]:
-    """Return the parameters of some of a model's children, shared ones only once."""
+    """Return the parameters of some of a model's parts; shared ones occur only once."""
     return {
         name: parameter.detach()
         for name, parameter in model.named_parameters()

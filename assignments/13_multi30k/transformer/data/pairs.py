@@ -1,4 +1,4 @@
-"""Sentence pairs and corpora, the types of all data of the course."""
+"""Sentence pairs and corpora, the data types that the whole course uses."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ Alignment = tuple[tuple[int, int], ...]
 class SentencePair:
     """Hold a sentence, its translation and, if known, the alignment of their words.
 
-    `alignment` holds the links `(src_index, tgt_index)` in ascending order. It is None
-    if nobody has aligned the words, as in Multi30k.
+    `alignment` contains the links `(src_index, tgt_index)` in ascending order. It is
+    None if the words are not aligned, as in Multi30k.
     """
 
     src: tuple[str, ...]
@@ -39,7 +39,7 @@ class SentencePair:
 class Corpus:
     """Hold the three splits of a corpus.
 
-    `novel` says for each test pair whether it contains a combination of words that
+    For each test pair, `novel` is True if the pair contains a combination of words that
     never occurs in training. It is empty if this is not known.
     """
 

@@ -1,4 +1,4 @@
-"""Figures of the cross-attention of each head during translation."""
+"""Figures of each head's cross-attention during translation."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ def attention_heads(
     source: Sequence[str],
     title: str = "Cross-attention of each head",
 ) -> Picture:
-    """Draw a heat map per head, with a row per written and a column per source word.
+    """Draw one heat map for each head: rows are written words, columns source words.
 
     Args:
         weights: cross-attention of one layer, (h, t, s).
@@ -27,7 +27,7 @@ def attention_heads(
         title: title of the figure.
 
     Returns:
-        The picture, with four heads per line.
+        The picture, with four heads in each line.
 
     Raises:
         ValueError: if the words do not fit the weights.

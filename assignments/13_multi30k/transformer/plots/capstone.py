@@ -31,7 +31,7 @@ def training_log(history: Sequence[Record], title: str = "Training log") -> Pict
         title: title of the figure.
 
     Returns:
-        The picture, with a mark at the epoch that validation found best.
+        The picture, with a mark at the epoch with the best validation perplexity.
 
     Raises:
         ValueError: if there is no epoch.
@@ -62,7 +62,7 @@ def training_log(history: Sequence[Record], title: str = "Training log") -> Pict
 
 
 def group_names(limits: Sequence[int]) -> list[str]:
-    """Name the groups of source lengths that limits make: "≤ 8", "9–12", "> 12"."""
+    """Return a name for each group of source lengths, such as "≤ 8", "9–12", "> 12"."""
     if not limits:
         return ["all"]
     inner = [

@@ -1,4 +1,4 @@
-"""The recurrent systems that came before the Transformer.
+"""Recurrent translators and classifiers, the predecessors of the Transformer.
 
 Students write `attention` in unit 01, and `seq2seq` contains the models around it.
 """

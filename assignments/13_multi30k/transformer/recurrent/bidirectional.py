@@ -1,10 +1,10 @@
 """Recurrent translators for a whole corpus, with and without attention.
 
 The encoder reads in both directions. The decoder is that of Bahdanau et al. (2015),
-whose output depends on the state, the context and the word before. Without attention,
-the context for every word is the encoder's two last states, as in Cho et al. (2014).
-Both have the interface of `transformer.model.Transformer`: `encode` reads, and `decode`
-scores every next word.
+whose output depends on the state, the context and the previous word. Without attention,
+the context of every word is the last state of each direction of the encoder, as in Cho
+et al. (2014). Both have the interface of `transformer.model.Transformer`: `encode`
+reads the source, and `decode` computes logits for every next word.
 
 Shapes: b sentences, s source and t target positions, d_h the width of a state.
 """
@@ -28,7 +28,7 @@ class BidirectionalTranslator(nn.Module):
     """
 
     def __init__(self, config: RecurrentConfig) -> None:
-        """Make every part."""
+        """Make all parts of the translator."""
         super().__init__()
         self.config = config
         d_model, d_h = config.d_model, config.d_h
@@ -45,14 +45,14 @@ class BidirectionalTranslator(nn.Module):
             nn.init.normal_(table.weight, std=d_model**-0.5)
 
     def encode(self, src: Tensor) -> Tensor:
-        """Read the source.
+        """Encode the source.
 
         Args:
             src: ids (b, s), padded on the right.
 
         Returns:
             The memory (b, s, 2 d_h), with the forward and the backward state at each
-            word.
+                word.
 
         Raises:
             ValueError: if a sentence is empty, or padded anywhere but at its end.
@@ -64,7 +64,7 @@ class BidirectionalTranslator(nn.Module):
     def decode(
         self, tgt: Tensor, memory: Tensor, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score every possible next word, given the words before it and the memory.
+        """Compute logits of every next word, given the previous words and the memory.
 
         Args:
             tgt: ids (b, t), from <sos>.
@@ -73,8 +73,8 @@ class BidirectionalTranslator(nn.Module):
 
         Returns:
             Logits (b, t, tgt_vocab_size), and a list with the attention weights (b, 1,
-            t, s), as from a Transformer with one layer and one head. Without attention
-            they are all 0.
+                t, s), like those of a Transformer with one layer and one head. Without
+                attention all weights are 0.
         """
         mask = src != self.config.pad_id
         words = self.dropout(self.tgt_embedding(tgt))  # (b, t, d_model)
@@ -82,7 +82,7 @@ class BidirectionalTranslator(nn.Module):
         state = torch.tanh(self.first_state(memory[:, 0, self.config.d_h :]))
         seen, looks = [], []
         for word in words.unbind(dim=1):
-            context, weights = look(state)  # uses the state before this word
+            context, weights = look(state)  # uses the previous word's state
             state = self.cell(torch.cat([word, context], dim=-1), state)
             seen.append(torch.cat([state, context], dim=-1))
             looks.append(weights)
@@ -92,30 +92,30 @@ class BidirectionalTranslator(nn.Module):
         )
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """Score every next word of the target.
+        """Compute logits of every next word of the target.
 
         Args:
             src: ids (b, s), padded on the right.
             tgt: ids (b, t), from <sos>, without the last token.
 
         Returns:
-            Logits (b, t, tgt_vocab_size). The logits at [:, i] score the word after
-            tgt[:, i].
+            Logits (b, t, tgt_vocab_size). The logits at [:, i] are for the word after
+                tgt[:, i].
         """
         return self.decode(tgt, self.encode(src), src)[0]
 
     def _look(self, memory: Tensor, mask: Tensor) -> Look:
-        """Return the function from a state to context (b, 2 d_h) and weights (b, s)."""
+        """Return a function from a state to context (b, 2 d_h) and weights (b, s)."""
         if self.attention is not None:
             return self.attention.into(memory, mask)
         context, nothing = last_states(memory, mask), memory.new_zeros(mask.shape)
         return lambda state: (context, nothing)
 
     def _scores(self, seen: Tensor, words: Tensor) -> Tensor:
-        """Score all words (b, t, tgt_vocab_size) from states, contexts and last words.
+        """Compute logits (b, t, tgt_vocab_size) from states, contexts and words.
 
-        The layer before the projection is maxout, which keeps the larger of each two
-        numbers.
+        The layer before the projection is maxout, which takes pairs of numbers and
+        keeps the larger number of each pair. The words are the previous ones.
         """
         hidden = self.before_output(torch.cat([seen, words], dim=-1))
         hidden = hidden.unflatten(-1, (-1, 2)).amax(dim=-1)  # (b, t, d_model)
@@ -123,14 +123,14 @@ class BidirectionalTranslator(nn.Module):
 
 
 class LookBack(nn.Module):
-    """Additive attention (Bahdanau et al., 2015) to a memory that is used often.
+    """Additive attention (Bahdanau et al., 2015) that projects the memory only once.
 
     Args:
         d_h: width of the decoder's state; the memory is twice as wide.
     """
 
     def __init__(self, d_h: int) -> None:
-        """Make W, U and v."""
+        """Make the matrices W and U and the vector v."""
         super().__init__()
         self.w_state = nn.Linear(d_h, d_h, bias=False)
         self.w_memory = nn.Linear(2 * d_h, d_h, bias=False)

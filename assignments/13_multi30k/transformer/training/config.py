@@ -1,4 +1,4 @@
-"""The settings of a training run, with which it can be repeated."""
+"""The settings of a training run, which are enough to repeat it."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -65,7 +65,7 @@ class TrainingConfig:
     accumulate: int = 1
 
     def __post_init__(self) -> None:
-        """Refuse settings with which no model can be trained."""
+        """Raise ValueError for settings that cannot be used for training."""
         least = {"epochs": 1, "batch_size": 1, "warmup": 0, "epoch_steps": 1}
         least |= {"batch_tokens": 1, "average_last": 1, "parts": 1, "accumulate": 1}
         for name, number in least.items():
@@ -88,14 +88,15 @@ class TrainingConfig:
     def tutorial(cls, **changes: Any) -> "TrainingConfig":
         """Return the tutorial's training: ten epochs, a constant rate, random batches.
 
-        The tutorial's `BucketIterator` did not sort, which is torchtext's default for
-        training. The run also keeps the average of the last five epochs.
+        The tutorial's `BucketIterator` did not sort sentences by length, because
+        torchtext does not do so in training by default. We also write the average of
+        the last five epochs.
         """
         return cls(**{"by_length": False, "parts": 4, "average_last": 5, **changes})
 
     @classmethod
     def best(cls, **changes: Any) -> "TrainingConfig":
-        """Return the training of the best model on Multi30k; see `benchmarks/`."""
+        """Return the training of our best model on Multi30k; see `benchmarks/`."""
         recipe = {"epochs": 24, "batch_tokens": 1400, "rate": 1.2e-3, "warmup": 1000}
         details = {"betas": (0.9, 0.98), "smoothing": 0.1, "precision": "bfloat16"}
         return cls(**{**recipe, **details, "average_last": 6, **changes})
@@ -109,19 +110,19 @@ class TrainingConfig:
 
     @classmethod
     def tiny(cls, **changes: Any) -> "TrainingConfig":
-        """Return a training of about a minute on the grammar corpus."""
+        """Return a training configuration for the grammar corpus, of about a minute."""
         recipe = {"epochs": 4, "batch_size": 64, "rate": 2e-3, "warmup": 150}
         details = {"betas": (0.9, 0.98), "smoothing": 0.1}
         return cls(**{**recipe, **details, **changes})
 
     @classmethod
     def base(cls, **changes: Any) -> "TrainingConfig":
-        """Return the training of the paper's base model, Sections 5.1 to 5.4 and 6.1.
+        """Return the training of the paper's base model (Sections 5.1 to 5.4 and 6.1).
 
         There are 100,000 steps of 25,000 tokens, each in eight parts. An epoch has
-        1,400 steps, the number that the paper's machine did in the ten minutes between
-        two checkpoints, and the last five epochs are averaged. Gradients are clipped,
-        which the paper does not mention.
+        1,400 steps, because the paper's machine did this number in the ten minutes
+        between two checkpoints. The last five epochs are averaged. Gradients are
+        clipped, which the paper does not mention.
         """
         recipe = {"epochs": 72, "epoch_steps": 1400, "batch_tokens": 25_000}
         rate = {"rate": (512 * 4000) ** -0.5, "warmup": 4000, "betas": (0.9, 0.98)}
@@ -130,7 +131,7 @@ class TrainingConfig:
         return cls(**{**recipe, **rate, **device, **details, **changes})
 
     def rate_at(self, step: int) -> float:
-        """Return the learning rate of a step, counted from 1."""
+        """Return the learning rate of a step; the first step is 1."""
         if self.warmup == 0:
             return self.rate
         return self.rate * warmup_rate(step, 1, self.warmup) * self.warmup**0.5

@@ -1,8 +1,8 @@
-"""The attention layer for training, computed with PyTorch's fused kernels.
+"""Attention for training, computed with PyTorch's fused kernels.
 
 The readable version of this layer is `transformer.multi_head.MultiHeadAttention`. The
-fused version has the same parameters and result, but returns no attention weights,
-because the fused kernel never stores them.
+fused version has the same parameters and the same output. It returns no attention
+weights, because the fused kernel never stores them.
 """
 
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ from transformer.multi_head import MultiHeadAttention, merge_heads, split_heads
 class FusedMultiHeadAttention(MultiHeadAttention):
     """Multi-head attention with one projection for Q, K and V, and a fused kernel.
 
-    It has the parameters of `MultiHeadAttention` under the same names. It returns an
-    empty tensor in place of the attention weights.
+    It has the same parameters as `MultiHeadAttention`, under the same names. It returns
+    an empty tensor instead of the attention weights.
     """
 
     def forward(
@@ -48,7 +48,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
         return self.w_o(merge_heads(heads)), query.new_empty(0)
 
     def _project(self, query: Tensor, key: Tensor, value: Tensor) -> Iterator[Tensor]:
-        """Project to the heads' queries, keys and values, one product per input."""
+        """Project to queries, keys and values; equal inputs share one product."""
         parts = (self.w_q, self.w_k, self.w_v)
         inputs = (query, key, value)
         if query is key is value:
@@ -61,7 +61,7 @@ class FusedMultiHeadAttention(MultiHeadAttention):
 
 
 def _together(x: Tensor, layers: tuple[nn.Linear, ...]) -> list[Tensor]:
-    """Apply several linear layers to the same input in one product."""
+    """Apply several linear layers to the same input with a single matrix product."""
     weight = torch.cat([layer.weight for layer in layers])
     bias = torch.cat([layer.bias for layer in layers])
     return list(F.linear(x, weight, bias).chunk(len(layers), dim=-1))

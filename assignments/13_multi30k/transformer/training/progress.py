@@ -1,4 +1,4 @@
-"""Report the progress of a training run, silently or on a terminal."""
+"""Report the progress of a training run on a terminal, or report nothing."""
 
 import time
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from transformer.training.step import perplexity
 
 @dataclass(frozen=True)
 class StepReport:
-    """Report the result of one step.
+    """Hold the result of one training step.
 
     Attributes:
         loss: mean over the batch's target tokens, in nats.
@@ -32,16 +32,16 @@ class StepReport:
 
 
 class Listener(Protocol):
-    """Receive reports on the progress of training."""
+    """The methods that a trainer calls to report its progress."""
 
     def start_epoch(self, number: int, steps: int) -> None:
-        """Receive the start of epoch `number`, from 1, and its number of steps."""
+        """Receive the number of a new epoch, from 1, and its number of steps."""
 
     def end_step(self, report: StepReport) -> None:
-        """Receive the report on a step."""
+        """Receive the result of a step."""
 
     def end_epoch(self, record: dict[str, float]) -> None:
-        """Receive an epoch's record, which the history keeps."""
+        """Receive the record of an epoch that has ended."""
 
 
 class Silence:
@@ -63,7 +63,7 @@ AT_START: dict[str, Any] = {"loss": 0.0, "rate": 0.0, "speed": 0.0}
 class TerminalProgress:
     """Show a bar with loss, learning rate and speed, and a line for each epoch.
 
-    Used as a context: `with TerminalProgress(console) as listener`.
+    Use it as a context: `with TerminalProgress(console) as listener`.
     """
 
     def __init__(self, console: Console | None = None) -> None:
@@ -89,16 +89,16 @@ class TerminalProgress:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Remove the bar, also after an error."""
+        """Remove the bar, even after an error."""
         self.bar.stop()
 
     def start_epoch(self, number: int, steps: int) -> None:
-        """Reset the bar."""
+        """Reset the bar for a new epoch."""
         self.bar.reset(self.task, total=steps, visible=True, epoch=number, **AT_START)
         self.start, self.tokens, self.loss = time.perf_counter(), 0, 0.0
 
     def end_step(self, report: StepReport) -> None:
-        """Move the bar; the loss is the epoch's mean so far."""
+        """Advance the bar, and show the mean loss of the epoch so far."""
         self.tokens += report.tokens
         self.loss += report.loss * report.tokens
         self.bar.update(
@@ -110,7 +110,7 @@ class TerminalProgress:
         )
 
     def end_epoch(self, record: dict[str, float]) -> None:
-        """Print the epoch's record."""
+        """Print a line with the epoch's record."""
         self.bar.console.print(
             f"epoch {record['epoch']:>3} | "
             f"training loss {record['train_loss']:.3f} | "

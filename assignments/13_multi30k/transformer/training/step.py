@@ -1,6 +1,6 @@
 """Train a sequence-to-sequence model: shift, loss, learning rate, step, average."""
 
-# `sum` begins with the number 0, but returns a tensor.
+# mypy thinks that `sum` may return the number 0, but here it returns a tensor.
 # mypy: disable-error-code="union-attr"
 
 import math
@@ -50,7 +50,7 @@ def teacher_forcing_split(tgt: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def perplexity(loss: float) -> float:
-    """Turn a mean cross-entropy in nats into a perplexity, `exp(loss)`."""
+    """Convert a mean cross-entropy in nats into a perplexity, `exp(loss)`."""
     return math.exp(loss) if loss < 700.0 else math.inf
 
 

@@ -22,7 +22,7 @@ class SearchSettings:
         eos_id: token that ends a hypothesis.
 
     Raises:
-        ValueError: if `beam_size` or `max_len` is below 1, or α negative.
+        ValueError: if `beam_size` or `max_len` is below 1, or α is negative.
     """
 
     beam_size: int = 4
@@ -32,7 +32,7 @@ class SearchSettings:
     eos_id: int = EOS_ID
 
     def __post_init__(self) -> None:
-        """Refuse settings with which a search can find nothing."""
+        """Raise ValueError for settings with which a search cannot work."""
         if self.beam_size < 1 or self.max_len < 1 or self.length_penalty < 0:
             raise ValueError(
                 "expected beam_size >= 1, max_len >= 1 and length_penalty >= 0: found "
@@ -47,7 +47,7 @@ class Branch:
     Attributes:
         words: the words of the prefix.
         probability: probability of the whole prefix.
-        kept: whether the search continued with it, or ended with it.
+        kept: whether the search kept the prefix when it pruned.
     """
 
     words: Words
@@ -58,8 +58,8 @@ class Branch:
 def length_penalty(length: Tensor, alpha: float) -> Tensor:
     """Compute ((5 + n) / 6)^α, Eq. 14 of Wu et al. (2016).
 
-    A hypothesis's score is its log-probability divided by this value, so that a
-    hypothesis is not worse only because it is longer.
+    A hypothesis's score is its log-probability divided by this value. Without the
+    division, longer hypotheses would score worse only because they are longer.
 
     Args:
         length: number of tokens n after `<sos>`, including `<eos>`; any shape.
@@ -95,7 +95,7 @@ class Beams:
 
     @classmethod
     def start(cls, src: Tensor, settings: SearchSettings) -> "Beams":
-        """Begin with the hypothesis `<sos>` for each sentence, and k - 1 empty ones."""
+        """Start each sentence with the hypothesis `<sos>` and k - 1 empty ones."""
         shape = (src.size(0), settings.beam_size)
         log_prob = torch.full(shape, -torch.inf, device=src.device)
         log_prob[:, 0] = 0.0
@@ -103,12 +103,13 @@ class Beams:
         return cls(tgt, log_prob, src.new_zeros(shape), src.new_zeros(shape).bool())
 
     def next_log_prob(self, logits: Tensor, pad_id: int) -> Tensor:
-        """Compute the log-probability of each hypothesis with each word added.
+        """Compute the log-probability of each hypothesis extended by each word.
 
-        A finished hypothesis can continue only with padding, at no cost.
+        A finished hypothesis can be extended only by padding, which leaves its
+        log-probability unchanged.
 
         Args:
-            logits: scores of the next word, (b * k, vocab_size).
+            logits: logits of the next word, (b * k, vocab_size).
             pad_id: the padding token.
 
         Returns:
@@ -121,13 +122,13 @@ class Beams:
         return self.log_prob.unsqueeze(-1) + word
 
     def next_length(self) -> Tensor:
-        """Return the length (b, k) of each hypothesis with one more word."""
+        """Return the length (b, k) of each hypothesis after one more word."""
         return self.length + (~self.finished).long()
 
     def extend(
         self, parent: Tensor, word: Tensor, log_prob: Tensor, eos_id: int
     ) -> "Beams":
-        """Replace the hypotheses by k of their continuations.
+        """Return the beams after k continuations have replaced the hypotheses.
 
         Args:
             parent: index of the continued hypothesis, (b, k).

@@ -1,8 +1,8 @@
-"""Corpus BLEU on tokens (Papineni et al., 2002), as sacreBLEU counts it.
+"""Compute corpus BLEU on tokens (Papineni et al., 2002), as sacreBLEU does.
 
-Nothing is smoothed: a corpus without a single matching 4-gram scores 0. Equal to
-sacreBLEU with `tokenize="none"` and `smooth_method="none"`, and with one reference a
-sentence to 100 times torchtext's `bleu_score`.
+There is no smoothing: a corpus without a single matching 4-gram has the score 0. The
+score equals that of sacreBLEU with `tokenize="none"` and `smooth_method="none"`. With
+one reference for each sentence, it also equals 100 times torchtext's `bleu_score`.
 """
 
 # mypy: disable-error-code="var-annotated"

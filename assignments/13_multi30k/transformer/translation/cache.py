@@ -1,4 +1,4 @@
-"""A cache of the decoded tokens' keys and values, so that each is projected once."""
+"""Cache the keys and values of written tokens, so that each is computed only once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from transformer.model import Transformer
 
 @dataclass
 class LayerCache:
-    """Hold one decoder layer's keys and values.
+    """Hold the keys and values of one decoder layer.
 
     Attributes:
         memory_key: cross-attention's keys of the source, (b, h, s, d_k).
@@ -29,7 +29,7 @@ class LayerCache:
 
     @classmethod
     def of_memory(cls, layer: DecoderLayer, memory: Tensor) -> "LayerCache":
-        """Project the memory (b, s, d_model) once for all steps."""
+        """Make a cache, and project the memory (b, s, d_model) once for all steps."""
         key, value = layer.cross_attention.project_key_value(memory, memory)
         return cls(key, value, key[:, :, :0], value[:, :, :0])
 
@@ -39,7 +39,7 @@ class LayerCache:
         self.value = torch.cat([self.value, value], dim=2)
 
     def __getitem__(self, rows: Tensor) -> "LayerCache":
-        """Return the cache of these rows of the batch, in this order."""
+        """Return a cache with these rows of the batch, in this order."""
         return LayerCache(
             self.memory_key[rows],
             self.memory_value[rows],
@@ -50,7 +50,7 @@ class LayerCache:
 
 @dataclass
 class DecoderCache:
-    """Hold the caches of all decoder layers, in place of a memory.
+    """Hold the caches of all decoder layers; `encode` returns it instead of a memory.
 
     Attributes:
         layers: one cache for each decoder layer.
@@ -60,11 +60,11 @@ class DecoderCache:
 
     @property
     def length(self) -> int:
-        """Number of target tokens in the cache."""
+        """Return the number of target tokens in the cache."""
         return self.layers[0].key.size(2)
 
     def __getitem__(self, rows: Tensor) -> "DecoderCache":
-        """Return the cache of these rows of the batch, in this order."""
+        """Return a cache with these rows of the batch, in this order."""
         return DecoderCache([layer[rows] for layer in self.layers])
 
 
@@ -74,10 +74,11 @@ LayerStep = Callable[
 
 
 class CachedTransformer(nn.Module):
-    """A Transformer that decodes one token at a time and caches the others.
+    """A Transformer that decodes one token at a time and caches the earlier ones.
 
-    Use it like the model itself: call `encode`, then `decode` with one more token each
-    time. The result of `encode` can be indexed by rows, like a memory.
+    Use it like the model itself: call `encode`, and then call `decode` repeatedly, with
+    one more token each time. The result of `encode` can be indexed by rows, like a
+    memory.
 
     Args:
         model: the Transformer; its weights are shared, not copied.
@@ -86,7 +87,7 @@ class CachedTransformer(nn.Module):
     """
 
     def __init__(self, model: Transformer, layer_step: LayerStep) -> None:
-        """Wrap the model."""
+        """Store the model, and use its configuration and mode."""
         super().__init__()
         self.model = model
         self.config = model.config
@@ -94,7 +95,7 @@ class CachedTransformer(nn.Module):
         self.train(model.training)
 
     def encode(self, src: Tensor) -> DecoderCache:
-        """Read the source (b, s) into a cache without target tokens."""
+        """Encode the source (b, s) into a cache without target tokens."""
         memory = self.model.encode(src)
         layers = layers_of(self.model.decoder)
         return DecoderCache([LayerCache.of_memory(layer, memory) for layer in layers])
@@ -102,7 +103,7 @@ class CachedTransformer(nn.Module):
     def decode(
         self, tgt: Tensor, memory: DecoderCache, src: Tensor
     ) -> tuple[Tensor, list[Tensor]]:
-        """Score the next word, and add the last token to the cache.
+        """Compute logits of the next word, and add the last token to the cache.
 
         Args:
             tgt: (b, t) ids, from <sos>; the cache contains all except the last.
@@ -110,8 +111,8 @@ class CachedTransformer(nn.Module):
             src: (b, s) ids, which show where the source has padding.
 
         Returns:
-            Logits (b, 1, tgt_vocab_size), and each layer's cross-attention weights
-            (b, h, 1, s).
+            Logits (b, 1, tgt_vocab_size), and each layer's cross-attention weights (b,
+                h, 1, s).
 
         Raises:
             ValueError: if `tgt` is not one token longer than the cache.

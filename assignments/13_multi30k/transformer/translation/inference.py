@@ -1,6 +1,7 @@
 """Write a translation: greedy and beam search, with and without a cache."""
 
-# A search takes any module with `encode`, `decode` and `config`; no type names these.
+# A search takes any module with `encode`, `decode` and `config`, which no type
+# describes.
 # mypy: disable-error-code="operator,union-attr,arg-type,return-value"
 
 from collections.abc import Sequence
@@ -197,12 +198,13 @@ def translate(
 
     Args:
         model: a trained `Transformer`, or another model with `encode` and `decode`.
-        sentence: text, or its tokens; text for a vocabulary of whole words is German.
-        vocabularies: of the source and of the target.
-        settings: beam size 1 is greedy.
+        sentence: text, or its tokens. With a vocabulary of whole words, a text must be
+            German.
+        vocabularies: vocabularies of the source and of the target.
+        settings: settings of the search; beam size 1 is greedy search.
 
     Returns:
-        The tokens and the cross-attention.
+        The tokens, the cross-attention and the text of the translation.
 
     Raises:
         ValueError: if the sentence has no word, or more tokens than the model has

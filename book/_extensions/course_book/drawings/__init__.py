@@ -1,1 +1,1 @@
-"""The book's drawings: SVG with its text as text, coloured by the page's own style."""
+"""The book's drawings: SVG with real text, and with the colours of the page."""

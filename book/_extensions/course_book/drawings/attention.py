@@ -1,4 +1,4 @@
-"""What attention does: one query, several heads, and masks."""
+"""Drawings of attention: one query, several heads, and masks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..words import said
 from .canvas import Box, Canvas
 from .parts import band, shown, tilted, vector
 
-# The worked example of chapter 04: the query of "mann", and what it meets.
+# The worked example of chapter 04: the query of "mann", and the keys and values.
 WORDS = ("den", "alten", "mann")
-COLOURS = ("masked", "cross", "self")  # of these words
+COLOURS = ("masked", "cross", "self")  # one colour for each word
 QUERY = (2.0, 0.0, 2.0, 0.0)
 KEYS = ((0.0, 2.0, 0.0, 1.0), (2.0, 0.0, 0.0, 0.0), (1.0, 0.0, 2.0, 0.0))
 VALUES = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 1.0))
@@ -30,7 +30,7 @@ Vector = Sequence[float]
 def attended(
     query: Vector, keys: Sequence[Vector], values: Sequence[Vector]
 ) -> tuple[list[float], list[float]]:
-    """Return the weights of one query and its output, Eq. 1 of Vaswani et al., 2017."""
+    """Return the attention weights and the output of one query (Eq. 1 of the paper)."""
     root = math.sqrt(len(query))
     powers = [math.exp(dot(query, key) / root) for key in keys]
     weights = [power / sum(powers) for power in powers]
@@ -38,7 +38,7 @@ def attended(
 
 
 def dot(one: Vector, other: Vector) -> float:
-    """Return the dot product."""
+    """Return the dot product of two vectors."""
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
@@ -53,7 +53,7 @@ def steps() -> list[str]:
 
 
 def attention(canvas: Canvas) -> float:
-    """Draw the four steps of one query; return the height."""
+    """Draw attention for one query in four steps; return the drawing's height."""
     names = steps()
     weights, output = attended(QUERY, KEYS, VALUES)
     columns = (64.0, 180.0, 296.0)
@@ -97,7 +97,7 @@ def attention(canvas: Canvas) -> float:
 
 
 def heads(canvas: Canvas) -> float:
-    """Draw one head's blend, and the halves of two heads; return the height."""
+    """Draw the average of one head, then of two heads; return the drawing's height."""
     canvas.text(12, 14, said("One head: one average of whole vectors"), "word", "start")
     die, frau, ruft = HEADS_VALUES
     blocks = (
@@ -129,7 +129,7 @@ def half(
     values: Sequence[Vector] = HEADS_VALUES,
     width: float = 34,
 ) -> list[float]:
-    """Draw these columns of the values and their weights; return their average."""
+    """Draw some columns of the values with their weights; return their average."""
     cut = slice(columns.start, columns.stop)
     x, y = start
     weights, output = attended(
@@ -152,7 +152,7 @@ def half(
 
 
 def masks(canvas: Canvas) -> float:
-    """Draw the padding mask, the causal mask and both; return the height."""
+    """Draw the padding mask, the causal mask and both; return the drawing's height."""
     names = (said("padding"), said("the future"), said("both"))
     size, top, last = 18, 78, len(MASKED) - 1
     for i, word in enumerate(MASKED):

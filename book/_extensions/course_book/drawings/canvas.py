@@ -1,4 +1,4 @@
-"""A sheet that SVG is written on: boxes, words, arrows, and links to units."""
+"""A canvas for SVG drawings: boxes, text, arrows, and links to units."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 Point = tuple[float, float]
 
-HEAD, CORNER = 7.0, 8.0  # an arrow's head, and the radius of its bends
+HEAD, CORNER = 7.0, 8.0  # length of an arrow's head, and radius of rounded corners
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle, in the sheet's own units."""
+    """A rectangle, in the units of the canvas."""
 
     x: float
     y: float
@@ -23,37 +23,38 @@ class Box:
 
     @property
     def right(self) -> float:
-        """The x of its right edge."""
+        """Return the x of the right edge."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """The y of its lower edge."""
+        """Return the y of the lower edge."""
         return self.y + self.height
 
     @property
     def cx(self) -> float:
-        """The x of its middle."""
+        """Return the x of the centre."""
         return self.x + self.width / 2
 
     @property
     def cy(self) -> float:
-        """The y of its middle."""
+        """Return the y of the centre."""
         return self.y + self.height / 2
 
     def grown(self, by: float) -> Box:
-        """Return the box that is wider by `by` on every side."""
+        """Return a larger box, with a margin of `by` on every side."""
         return Box(self.x - by, self.y - by, self.width + 2 * by, self.height + 2 * by)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a drawing that leads to a unit.
+    """A part of a drawing that is a link to a unit.
 
     Attributes:
-        units: the units that light it, such as "05"; it leads to the first.
-        name: what it is called, for those who cannot see it; it holds the words that
-            are seen, by which those who speak to their computer call it.
+        units: the units that highlight the part, such as "05". The link leads to the
+            first.
+        name: a text for readers who cannot see the part. It contains the visible words,
+            because people who use speech control say them.
     """
 
     units: tuple[str, ...]
@@ -62,11 +63,11 @@ class Part:
 
 @dataclass
 class Canvas:
-    """A sheet of SVG.
+    """An SVG drawing that grows piece by piece.
 
     Attributes:
-        lit: the unit whose parts are lit, or "" for none.
-        plain: True leaves out words and links, for a drawing the size of a stamp.
+        lit: the unit whose parts are highlighted, or "" for none.
+        plain: whether to leave out text and links, for a very small drawing.
     """
 
     lit: str = ""
@@ -74,24 +75,24 @@ class Canvas:
     pieces: list[str] = field(default_factory=list)
 
     def add(self, markup: str) -> None:
-        """Write markup on top of what is there."""
+        """Add SVG markup on top of the existing pieces."""
         self.pieces.append(markup)
 
     def rect(self, box: Box, kind: str, radius: float = 6) -> None:
-        """Draw a rectangle of class `kind`."""
+        """Draw a rectangle with the CSS class `kind`."""
         self.add(
             f'<rect class="{kind}" x="{box.x:g}" y="{box.y:g}" '
             f'width="{box.width:g}" height="{box.height:g}" rx="{radius:g}"/>'
         )
 
     def circle(self, x: float, y: float, radius: float, kind: str) -> None:
-        """Draw a circle of class `kind`."""
+        """Draw a circle with the CSS class `kind`."""
         self.add(f'<circle class="{kind}" cx="{x:g}" cy="{y:g}" r="{radius:g}"/>')
 
     def text(
         self, x: float, y: float, words: str, kind: str = "word", anchor: str = "middle"
     ) -> None:
-        """Write words whose baseline is at y; `_k` at their end is set lower."""
+        """Write text with its baseline at y; a final `_k` becomes a subscript."""
         if self.plain:
             return
         stem, low, index = words.rpartition("_")
@@ -104,11 +105,11 @@ class Canvas:
         )
 
     def line(self, points: Sequence[Point], kind: str = "flow") -> None:
-        """Draw a line through `points`, with round bends."""
+        """Draw a line through `points`, with rounded corners."""
         self.add(f'<path class="{kind}" d="{rounded(points)}"/>')
 
     def arrow(self, points: Sequence[Point], kind: str = "flow") -> None:
-        """Draw a line through `points` whose last point is the tip of an arrow."""
+        """Draw an arrow through `points`; its tip is at the last point."""
         points = list(dict.fromkeys(points))
         (x, y), (dx, dy) = points[-1], direction(*points[-2:])
         neck = (x - dx * (HEAD - 1), y - dy * (HEAD - 1))
@@ -121,23 +122,24 @@ class Canvas:
 
     @contextlib.contextmanager
     def group(self, kind: str) -> Iterator[None]:
-        """Keep together what is drawn meanwhile."""
+        """Put the pieces that the block draws into one SVG group."""
         self.add(f'<g class="{kind}">')
         yield
         self.add("</g>")
 
     @contextlib.contextmanager
     def turned(self, x: float, y: float, angle: float) -> Iterator[None]:
-        """Turn by `angle` degrees around (x, y) what is drawn meanwhile."""
+        """Rotate the pieces that the block draws by `angle` degrees around (x, y)."""
         self.add(f'<g transform="rotate({angle:g} {x:g} {y:g})">')
         yield
         self.add("</g>")
 
     @contextlib.contextmanager
     def part(self, part: Part, kind: str, at: int | None = None) -> Iterator[None]:
-        """Make what is drawn meanwhile a link to the part's unit, lit if it is its own.
+        """Make the pieces that the block draws a link to the part's unit.
 
-        With `at`, it goes below the piece of that number.
+        The link is highlighted if the drawing is for one of the part's units. With
+        `at`, the pieces are inserted below the piece with this index.
         """
         above = [] if at is None else self.pieces[at:]
         del self.pieces[len(self.pieces) - len(above) :]
@@ -165,8 +167,8 @@ def direction(start: Point, end: Point) -> Point:
 
 
 def rounded(points: Sequence[Point]) -> str:
-    """Return the path through `points`, each bend rounded."""
-    points = list(dict.fromkeys(points))  # no point twice
+    """Return an SVG path through `points`, with rounded corners."""
+    points = list(dict.fromkeys(points))  # remove repeated points
     (x, y), end = points[0], points[-1]
     steps = [f"M{x:g} {y:g}"]
     for before, bend, after in zip(points, points[1:], points[2:], strict=False):
@@ -180,12 +182,12 @@ def rounded(points: Sequence[Point]) -> str:
 
 
 def distance(start: Point, end: Point) -> float:
-    """Return how far two points lie apart."""
+    """Return the distance between two points."""
     return ((end[0] - start[0]) ** 2 + (end[1] - start[1]) ** 2) ** 0.5
 
 
 def picture(canvas: Canvas, size: tuple[float, float], kind: str, alt: str) -> str:
-    """Return the sheet as one picture, which a screen reader reads as `alt`."""
+    """Return the drawing as one SVG image; screen readers read `alt`."""
     label = html.escape(alt, quote=True)
     return (
         f'<svg class="{kind}" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img" '
@@ -194,13 +196,13 @@ def picture(canvas: Canvas, size: tuple[float, float], kind: str, alt: str) -> s
 
 
 def svg(canvas: Canvas, size: tuple[float, float], kind: str, said: Said) -> str:
-    """Return the sheet as a group of links.
+    """Return the drawing as an SVG group of links.
 
     Args:
-        canvas: what was drawn.
-        size: width and height of the sheet.
-        kind: its classes.
-        said: what it shows, in words.
+        canvas: the canvas with the drawing.
+        size: width and height of the drawing.
+        kind: CSS classes of the SVG element.
+        said: a description in words.
     """
     box = f'viewBox="0 0 {size[0]:g} {size[1]:g}"'
     body = "".join(canvas.pieces)
@@ -217,12 +219,12 @@ def svg(canvas: Canvas, size: tuple[float, float], kind: str, said: Said) -> str
 
 @dataclass(frozen=True)
 class Said:
-    """What a drawing shows, for those who cannot see it.
+    """A description of a drawing, for readers who cannot see it.
 
     Attributes:
         key: a name that no other drawing on the page has.
         title: a few words.
-        description: the whole.
+        description: the complete description.
     """
 
     key: str

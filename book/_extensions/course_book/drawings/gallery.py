@@ -1,4 +1,4 @@
-"""The small drawings by their names, for the directive `{drawing}`."""
+"""The small drawings by name, for the directive `{drawing}`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ NAMES: dict[str, Callable[[Canvas], float]] = {
     "waiting": sequences.waiting,
     "system": sequences.system,
 }
-# The names of the steps in which a drawing can be shown.
+# Drawings that can be shown step by step, with the names of their steps.
 STEPS: dict[str, Callable[[], list[str]]] = {"attention": attention.steps}
 WIDTH = 360.0
 
 
 def drawn(name: str, alt: str) -> str:
-    """Return the drawing of that name as SVG; `alt` says what it shows."""
+    """Return the drawing with this name as SVG; `alt` is its text alternative."""
     canvas = Canvas()
     size = (WIDTH, NAMES[name](canvas))
     return picture(canvas, size, f"drawing small-one {name}", alt)

@@ -1,4 +1,4 @@
-"""What inference keeps: keys and values in a cache, and hypotheses in a beam."""
+"""Drawings of inference: keys and values in a cache, and hypotheses in a beam."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .canvas import Box, Canvas
 WIDTH = 360.0
 WORDS = ("<sos>", "the", "woman", "calls")
 
-# The part of the table of chapter 11 that two hypotheses meet in three steps.
+# The rows of chapter 11's table that two hypotheses need for three steps.
 CHOICES = {
     "the woman": {"cries": 0.55, "calls": 0.45},
     "the woman cries": {"to": 0.40, "at": 0.35, "out": 0.25},
@@ -20,7 +20,7 @@ CHOICES = {
 
 
 def cache(canvas: Canvas) -> float:
-    """Draw one step of the decoder without a cache and with one; return the height."""
+    """Draw a decoder step without and with a cache; return the drawing's height."""
     canvas.text(14, 16, "Without a cache: everything again", "word", "start")
     one_step(canvas, 28, fresh=range(4))
     canvas.text(14, 206, "With a cache: only the newest word", "word", "start")
@@ -35,7 +35,7 @@ def cache(canvas: Canvas) -> float:
 
 
 def one_step(canvas: Canvas, y: float, fresh: range) -> None:
-    """Draw the step at the last word; what belongs to the words of `fresh` is new."""
+    """Draw the step at the last word; the vectors of the words in `fresh` are new."""
     for i, word in enumerate(WORDS):
         canvas.text(72 + 80 * i, y + 12, word, "example")
     for down, letter in ((20, "q"), (72, "k"), (104, "v")):
@@ -54,7 +54,7 @@ def one_step(canvas: Canvas, y: float, fresh: range) -> None:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A beginning in the beam: its words, its probability, and where it is drawn."""
+    """A prefix in the beam: its words, its probability, and the box to draw it in."""
 
     words: str
     probability: float
@@ -64,7 +64,7 @@ class Hypothesis:
 def continued(
     parents: list[Hypothesis], x: float
 ) -> list[tuple[Hypothesis, Hypothesis]]:
-    """Return each continuation of the parents, with its parent."""
+    """Return each continuation of the parents, together with its parent."""
     found: list[tuple[Hypothesis, Hypothesis]] = []
     total = sum(len(CHOICES[parent.words]) for parent in parents)
     top = 150 - total * 24.0
@@ -77,7 +77,7 @@ def continued(
 
 
 def beam(canvas: Canvas, width: int = 2) -> float:
-    """Draw three steps of a beam search; return the height."""
+    """Draw three steps of a beam search; return the drawing's height."""
     kept = [Hypothesis("the woman", 1.0, Box(4, 131, 74, 38))]
     write(canvas, kept[0], "the woman", "self")
     for x in (96.0, 188.0, 280.0):
@@ -109,7 +109,7 @@ def write(canvas: Canvas, hypothesis: Hypothesis, name: str, kind: str) -> None:
 
 
 def legend(canvas: Canvas, y: float) -> None:
-    """Say which boxes stay in the beam."""
+    """Draw a legend for kept and pruned hypotheses."""
     for x, kind, words in ((44, "self", "stays in the beam"), (216, "cut", "is cut")):
         with canvas.group(kind):
             canvas.rect(Box(x, y - 12, 26, 16), "box", 4)

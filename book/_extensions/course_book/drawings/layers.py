@@ -1,4 +1,4 @@
-"""A layer drawn open: the residual stream is a thick line that sub-layers add to."""
+"""Drawings of layers, with the residual stream as a thick line."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ W2 = (
     (5.0, 5.0, 5.0, 5.0),
     (5.0, 5.0, 5.0, 5.0),
 )
-# The three tokens of chapter 08, of which the first is followed.
+# The three tokens of chapter 08; the drawing follows the first.
 TOKENS = ((2.0, 0.0, 0.0, 0.0), (0.0, 2.0, 0.0, 0.0), (2.0, 0.0, 0.0, 2.0))
-STREAM = 80.0  # the x of the thick line of a layer
+STREAM = 80.0  # x of the thick line
 
 
 def times(row: Sequence[float], matrix: Sequence[Sequence[float]]) -> list[float]:
-    """Return a row times a matrix."""
+    """Return the product of a row vector and a matrix."""
     return [
         sum(a * b for a, b in zip(row, column, strict=True))
         for column in zip(*matrix, strict=True)
@@ -55,7 +55,7 @@ def added(one: Sequence[float], other: Sequence[float]) -> list[float]:
 
 
 def token(canvas: Canvas) -> float:
-    """Draw one token on its way through a feed-forward layer; return the height."""
+    """Draw how a feed-forward layer changes one token; return the drawing's height."""
     asked = times(TOKEN, W1)
     made = times(positive(asked), W2)
     total = added(TOKEN, made)
@@ -85,7 +85,7 @@ def token(canvas: Canvas) -> float:
 def sub_layer(
     canvas: Canvas, y: float, kind: str, words: tuple[str, str], change: Sequence[str]
 ) -> float:
-    """Draw a sub-layer that reads the stream at y and adds to it; return the end."""
+    """Draw a sub-layer that reads the stream at y and adds to it; return its end."""
     box = Box(190, y + 18, 162, 44)
     canvas.arrow([(STREAM, y), (box.cx, y), (box.cx, box.y)])
     with canvas.group(kind):
@@ -106,7 +106,7 @@ def sub_layer(
 
 
 def encoder_layer(canvas: Canvas) -> float:
-    """Draw a layer of the encoder with the numbers of a token; return the height."""
+    """Draw an encoder layer with one token's numbers; return the drawing's height."""
     first = TOKENS[0]
     _, looked_up = attended(first, TOKENS, TOKENS)
     middle = normalised(added(first, looked_up))
@@ -125,11 +125,11 @@ def encoder_layer(canvas: Canvas) -> float:
 
 
 def decoder_layer(canvas: Canvas) -> float:
-    """Draw a layer of the decoder, and where the memory enters; return the height."""
+    """Draw a decoder layer with the memory as an input; return the drawing's height."""
     canvas.text(STREAM, 16, said("the position of “woman”"), "word")
     canvas.line([(STREAM, 24), (STREAM, 490)], "stream")
     end = 24.0
-    # The attentions: what they read from the stream, and from where else.
+    # For each attention: its input from the stream, its other input, and the arrow.
     sources = {
         "masked": (said("query, key, value"), said("earlier: <sos>, the"), "flow"),
         "cross": (said("query"), said("memory: ruft … an"), "memory"),

@@ -1,4 +1,4 @@
-"""What stands beside the two stacks: the inside of a layer, and the other units."""
+"""Panels next to the two stacks: the inside of a layer, and the other units."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from .canvas import Box, Canvas, Part
 from .parts import dropout, thin
 
-WIDTH = 352  # of the panels
+WIDTH = 352  # width of the panels
 
 HEADS = Part(("05",), "Inside each attention: several heads")
 SCALED = Part(("04",), "Scaled dot-product attention")
@@ -21,7 +21,7 @@ REAL = Part(("13",), "The whole system on real sentences: Multi30k")
 
 @contextlib.contextmanager
 def panel(canvas: Canvas, box: Box, part: Part, title: str) -> Iterator[None]:
-    """Draw a panel and its title; what is drawn meanwhile belongs to it."""
+    """Draw a panel with a title; what the block draws becomes part of its link."""
     with canvas.part(part, "plain"):
         canvas.rect(box.grown(4), "halo", 16)
         canvas.rect(box, "frame", 13)
@@ -31,13 +31,13 @@ def panel(canvas: Canvas, box: Box, part: Part, title: str) -> Iterator[None]:
 
 
 def step(canvas: Canvas, box: Box, words: str) -> None:
-    """Draw a low box with a few words, a step inside a panel."""
+    """Draw a low box with a few words, for a step inside a panel."""
     canvas.rect(box, "box step", 5)
     canvas.text(box.cx, box.cy + 4, words, "small")
 
 
 def inside_attention(canvas: Canvas, x: float, y: float) -> float:
-    """Draw one attention with its heads from (x, y); return where it ends."""
+    """Draw multi-head attention with its upper left at (x, y); return its lower end."""
     box = Box(x, y, WIDTH, 258)
     centres = {"q": x + 66, "k": x + 146, "v": x + 298}
     sheet = Box(x + 22, y + 112, WIDTH - 56, 72)
@@ -64,7 +64,7 @@ def inside_attention(canvas: Canvas, x: float, y: float) -> float:
 
 
 def one_head(canvas: Canvas, sheet: Box) -> list[Box]:
-    """Draw the heads as sheets behind each other; return the steps of the first."""
+    """Draw the heads as sheets behind each other; return the first one's steps."""
     with canvas.part(SCALED, "plain"):
         canvas.rect(sheet.grown(6), "halo", 11)
         for back in (10, 5, 0):
@@ -86,7 +86,7 @@ def one_head(canvas: Canvas, sheet: Box) -> list[Box]:
 def in_a_row(
     canvas: Canvas, start: tuple[float, float], steps: dict[str, float]
 ) -> list[Box]:
-    """Draw steps of these widths from left to right, joined; return their boxes."""
+    """Draw connected steps with these widths from left to right; return their boxes."""
     x, y = start
     boxes: list[Box] = []
     for words, width in steps.items():
@@ -100,7 +100,7 @@ def in_a_row(
 
 
 def inside_feed_forward(canvas: Canvas, x: float, y: float) -> float:
-    """Draw the two matrices of the feed-forward layer; return where they end."""
+    """Draw the two matrices of the feed-forward layer; return the panel's lower end."""
     box = Box(x, y, WIDTH, 78)
     widths = {"Linear, wider": 106, "ReLU": 56, "Linear, back": 106}
     with panel(canvas, box, INNER, "Inside each feed-forward layer"):
@@ -113,7 +113,7 @@ def inside_feed_forward(canvas: Canvas, x: float, y: float) -> float:
 
 
 def dropout_legend(canvas: Canvas, x: float, y: float) -> None:
-    """Say what the marks of dropout mean; shown with them."""
+    """Draw a legend for the dropout marks; the page shows and hides both together."""
     if canvas.plain:
         return
     with canvas.group("dropout"):
@@ -128,7 +128,7 @@ def dropout_legend(canvas: Canvas, x: float, y: float) -> None:
 
 
 def card(canvas: Canvas, box: Box, part: Part, words: tuple[str, str]) -> None:
-    """Draw a box with room for a picture at its left."""
+    """Draw a box for a unit, with a small picture on its left."""
     with canvas.part(part, "plain card"):
         canvas.rect(box.grown(5), "halo", 9)
         canvas.rect(box, "box")
@@ -140,7 +140,7 @@ def card(canvas: Canvas, box: Box, part: Part, words: tuple[str, str]) -> None:
 
 
 def picture(canvas: Canvas, box: Box, part: Part) -> None:
-    """Draw four words: a chain, each joined to each, or none joined yet."""
+    """Draw four words: as a chain, all connected to all, or without connections."""
     xs = [box.x + 16 + 20 * i for i in range(4)]
     if part is RECURRENT:
         for left, right in itertools.pairwise(xs):
@@ -158,7 +158,7 @@ def picture(canvas: Canvas, box: Box, part: Part) -> None:
 
 
 def before(canvas: Canvas, box: Box) -> None:
-    """Draw where attention came from."""
+    """Draw the box of the unit on recurrent networks."""
     card(
         canvas,
         box,
@@ -168,10 +168,10 @@ def before(canvas: Canvas, box: Box) -> None:
 
 
 def why(canvas: Canvas, box: Box) -> None:
-    """Draw why the paper did without them."""
+    """Draw the box of the unit on why the paper uses only attention."""
     card(canvas, box, WHY, ("Why self-attention?", "all words at once, and its cost"))
 
 
 def real(canvas: Canvas, box: Box, words: str) -> None:
-    """Draw the ground on which the whole is tried."""
+    """Draw the box of the unit that trains the whole system on real sentences."""
     thin(canvas, box, REAL, words)

@@ -1,4 +1,4 @@
-"""The parts that more than one drawing is made of: sub-layers, masks, sums."""
+"""Parts that several drawings share: sub-layers, masks, sums."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from .canvas import Box, Canvas, Part, Point
 
-CELL = 6.0  # of the small matrices that stand for masks
+CELL = 6.0  # size of a cell in the small pictures of masks
 
 
 def strip(canvas: Canvas, box: Box, kind: str) -> None:
-    """Mark the left edge of an attention's box, so that colour is not all that tells.
+    """Mark the left edge of an attention's box with signs that need no colour.
 
-    Self-attention has dots, masked self-attention triangles, cross-attention crosses.
+    Self-attention has dots, masked self-attention triangles, and cross-attention
+    crosses.
     """
     x, middle = box.x + 10, box.cy
     for y in (middle - 12, middle, middle + 12):
@@ -29,7 +30,7 @@ def strip(canvas: Canvas, box: Box, kind: str) -> None:
 def titled(
     canvas: Canvas, box: Box, part: Part, words: tuple[str, str], kind: str = "plain"
 ) -> None:
-    """Draw a box with a title, a line below it, and the number of its unit."""
+    """Draw a box with a title, a second line, and the number of its unit."""
     attention = kind in ("self", "masked", "cross")
     with canvas.part(part, kind):
         canvas.rect(box.grown(5), "halo", 9)
@@ -47,7 +48,7 @@ def titled(
 
 
 def thin(canvas: Canvas, box: Box, part: Part, words: str) -> None:
-    """Draw a low box with one word in its middle and the number of its unit."""
+    """Draw a low box with centred text and the number of its unit."""
     with canvas.part(part, "plain"):
         canvas.rect(box.grown(5), "halo", 9)
         canvas.rect(box, "box")
@@ -56,13 +57,13 @@ def thin(canvas: Canvas, box: Box, part: Part, words: str) -> None:
 
 
 def plus(canvas: Canvas, x: float, y: float) -> None:
-    """Draw the sum of two vectors."""
+    """Draw a plus sign in a circle, for the sum of two vectors."""
     canvas.circle(x, y, 9, "sum")
     canvas.add(f'<path class="flow" d="M{x - 5:g} {y:g}h10M{x:g} {y - 5:g}v10"/>')
 
 
 def dropout(canvas: Canvas, x: float, y: float, number: str = "") -> None:
-    """Mark a place of dropout, with its number, or hollow where the paper has none."""
+    """Draw a mark for dropout, which is hollow if the paper has no dropout there."""
     if canvas.plain:
         return
     with canvas.group("dropout" if number else "dropout hollow"):
@@ -77,7 +78,10 @@ def dropout(canvas: Canvas, x: float, y: float, number: str = "") -> None:
 def matrix(
     canvas: Canvas, x: float, y: float, shape: tuple[int, int], causal: bool
 ) -> None:
-    """Draw a mask around (x, y): a row for each query, the last column padding."""
+    """Draw a mask centred on (x, y), with a row for each query.
+
+    The last key is padding.
+    """
     rows, columns = shape
     left, top = x - columns * CELL / 2, y - rows * CELL / 2
     for row in range(rows):
@@ -88,14 +92,14 @@ def matrix(
 
 
 def wave(canvas: Canvas, x: float, y: float) -> None:
-    """Draw two sines around (x, y), one twice as fast as the other."""
+    """Draw two sine waves centred on (x, y), one twice as fast as the other."""
     slow = f"M{x - 14:g} {y - 5:g}q7 -12 14 0t14 0"
     fast = f"M{x - 14:g} {y + 8:g}q3.5 -9 7 0t7 0t7 0t7 0"
     canvas.add(f'<path class="sine" d="{slow}"/><path class="sine" d="{fast}"/>')
 
 
 def chip(canvas: Canvas, box: Box, label: list[str]) -> None:
-    """Begin a small picture in a frame: draw the frame, and the label above it."""
+    """Draw the frame of a small picture, with a label above it."""
     canvas.rect(box.grown(4), "halo", 8)
     canvas.rect(box, "box", 5)
     for back, words in enumerate(reversed(label)):
@@ -105,7 +109,7 @@ def chip(canvas: Canvas, box: Box, label: list[str]) -> None:
 def vector(
     canvas: Canvas, start: Point, numbers: Sequence[str], kind: str, width: float = 34
 ) -> Box:
-    """Draw a vector from `start`, a cell for each number; return its box."""
+    """Draw a vector from `start`, with a cell for each number; return its box."""
     x, y = start
     with canvas.group(kind):
         for i, number in enumerate(numbers):
@@ -116,12 +120,12 @@ def vector(
 
 
 def shown(numbers: Sequence[float], digits: int) -> list[str]:
-    """Return numbers as a drawing writes them."""
+    """Return numbers as text, with a fixed number of digits and a real minus sign."""
     return [f"{number:.{digits}f}".replace("-", "−") for number in numbers]
 
 
 def band(canvas: Canvas, start: Point, end: Point, breadth: float) -> None:
-    """Draw a bent band from `start` down to `end`, in the colour of its group."""
+    """Draw a curved band from `start` down to `end`, in the colour of its group."""
     half, turn = breadth / 2, (start[1] + end[1]) / 2
     (left, y), (low_left, low) = (start[0] - half, start[1]), (end[0] - half, end[1])
     right, low_right = left + breadth, low_left + breadth
@@ -133,6 +137,6 @@ def band(canvas: Canvas, start: Point, end: Point, breadth: float) -> None:
 
 
 def tilted(canvas: Canvas, x: float, y: float, words: str) -> None:
-    """Write words that rise from (x, y), above a column."""
+    """Write slanted text that starts at (x, y), above a column."""
     with canvas.turned(x, y, -55):
         canvas.text(x, y, words, "small", "start")

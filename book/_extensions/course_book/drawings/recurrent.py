@@ -1,4 +1,4 @@
-"""The recurrent systems: two translators, and a classifier."""
+"""Drawings of the recurrent models: two translators and a classifier."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ WIDTH = 360.0
 SOURCE = ("den", "alten", "mann")
 GIVEN = ("<sos>", "the", "old", "man")
 WRITTEN = ("the", "old", "man", "<eos>")
-WEIGHTS = (0.12, 0.22, 0.66)  # how broad the looks are drawn, as an example
+WEIGHTS = (0.12, 0.22, 0.66)  # example weights, which set the widths of lines
 
 
 def cell(canvas: Canvas, box: Box, words: str, kind: str = "plain") -> None:
-    """Draw one step of a network, or a vector, with its name."""
+    """Draw a box with a name, for one step of a network or for a vector."""
     with canvas.group(kind):
         canvas.rect(box, "box", 7)
         canvas.text(box.cx, box.cy + 4, words, "strong small")
 
 
 def chain(canvas: Canvas, start: Point, names: Sequence[str]) -> list[Box]:
-    """Draw a network's steps from left to right, each state handed to the next."""
+    """Draw a network's steps from left to right, with an arrow from state to state."""
     x, y = start
     boxes = [Box(x + 80 * i, y, 56, 36) for i in range(len(names))]
     for box, name in zip(boxes, names, strict=True):
@@ -35,7 +35,7 @@ def chain(canvas: Canvas, start: Point, names: Sequence[str]) -> list[Box]:
 def words_above(
     canvas: Canvas, boxes: Sequence[Box], words: Sequence[str], shift: float = 0
 ) -> None:
-    """Write a word above each box, with an arrow down into it."""
+    """Write a word above each box, with an arrow down to the box."""
     for box, word in zip(boxes, words, strict=True):
         x = box.cx + shift
         canvas.text(x, box.y - 20, word, "example")
@@ -43,14 +43,14 @@ def words_above(
 
 
 def words_below(canvas: Canvas, boxes: Sequence[Box], words: Sequence[str]) -> None:
-    """Write below each box the word that it makes."""
+    """Write the output word of each box below it."""
     for box, word in zip(boxes, words, strict=True):
         canvas.arrow([(box.cx, box.bottom), (box.cx, box.bottom + 15)])
         canvas.text(box.cx, box.bottom + 30, word, "example")
 
 
 def seq2seq(canvas: Canvas) -> float:
-    """Draw Seq2Seq, whose decoder gets one vector; return the height."""
+    """Draw Seq2Seq, whose decoder receives one vector; return the drawing's height."""
     canvas.text(16, 14, "Encoder: reads, and keeps one state", "word", "start")
     reads = chain(canvas, (16, 58), ("h_1", "h_2", "h_3"))
     words_above(canvas, reads, SOURCE)
@@ -70,7 +70,7 @@ def seq2seq(canvas: Canvas) -> float:
 def looks(
     canvas: Canvas, boxes: Sequence[Box], aim: Box, weights: Sequence[float]
 ) -> None:
-    """Draw a line from each box that is looked at to `aim`, as broad as its weight."""
+    """Draw lines from the boxes to `aim`, with widths that grow with the weights."""
     for i, (box, weight) in enumerate(zip(boxes, weights, strict=True)):
         x = aim.x + aim.width * (i + 1) / (len(boxes) + 1)
         breadth = 1.2 + 6 * weight
@@ -81,7 +81,7 @@ def looks(
 
 
 def seq2seq_with_attention(canvas: Canvas) -> float:
-    """Draw Seq2Seq whose decoder looks at every state; return the height."""
+    """Draw Seq2Seq with attention to all states; return the drawing's height."""
     canvas.text(44, 14, "Encoder: keeps every state", "word", "start")
     reads = chain(canvas, (44, 58), ("h_1", "h_2", "h_3"))
     words_above(canvas, reads, SOURCE)
@@ -111,7 +111,7 @@ def seq2seq_with_attention(canvas: Canvas) -> float:
 
 
 def bilstm(canvas: Canvas) -> float:
-    """Draw the classifier that looks at its own states; return the height."""
+    """Draw the classifier that attends to its own states; return the height."""
     tokens = (*SOURCE, ".")
     frames = [Box(32 + 80 * i, 40, 60, 98) for i in range(4)]
     words_above(canvas, frames, tokens)
@@ -135,7 +135,7 @@ def bilstm(canvas: Canvas) -> float:
 
 
 def class_of(canvas: Canvas, states: list[Box], first: Box, last: Box) -> None:
-    """Draw how the two final states, in `first` and `last`, ask for a class."""
+    """Draw how the two final states, in `first` and `last`, become the query."""
     context = Box(140, 236, 84, 32)
     with canvas.group("self"):
         looks(canvas, states, context, (0.1, 0.2, 0.6, 0.1))

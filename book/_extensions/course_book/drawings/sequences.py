@@ -1,4 +1,4 @@
-"""Sentences in time: what is read and predicted, what waits, and the whole system."""
+"""Drawings of sequences: input and target, steps in time, and the whole system."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from .parts import tilted
 READ = ("<sos>", "the", "woman", "calls", "the", "old", "man", ".")
 PREDICTED = (*READ[1:], "<eos>")
 SOURCE = ("die", "frau", "ruft", "den", "alten", "mann", "an", ".")
-# Of Multi30k, as chapter 13 counts it.
+# Numbers of Multi30k, as counted in chapter 13.
 PAIRS, CAPTIONS, ENTRIES = "29,000", "1,000", ("7,853", "5,893")
 
 
 def token(canvas: Canvas, box: Box, word: str, kind: str) -> None:
-    """Draw a token in its box."""
+    """Draw a token in a box."""
     with canvas.group(kind):
         canvas.rect(box, "box step", 4)
         canvas.text(box.cx, box.cy + 4, word, "small strong")
 
 
 def ribbons(canvas: Canvas) -> float:
-    """Draw input and target over the causal triangle; return the height."""
+    """Draw input and target with the causal mask; return the drawing's height."""
     size, left, top = 23, 72, 64
     canvas.text(34, 16, said("reads"), "word")
     canvas.text(318, 16, said("predicts"), "word")
@@ -67,7 +67,7 @@ def waiting(canvas: Canvas) -> float:
 
 
 def system(canvas: Canvas) -> float:
-    """Draw the capstone's system, training at the left; return the height."""
+    """Draw the capstone's system, with training on the left; return the height."""
     columns = (
         (10.0, "self", (
             (said("{number} pairs").format(number=PAIRS), said("German and English")),

@@ -1,4 +1,4 @@
-"""The two stacks of the Transformer, each a column that is read from the top down."""
+"""The two stacks of the Transformer, each a column that is read downwards."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .parts import (
     wave,
 )
 
-HALF = 100  # of a box
-RESIDUAL = 115  # how far right of the middle the residual connection runs
-FRAME = (110, 128)  # how far left and right of the middle a layer's frame reaches
-ASIDE = 154  # how far left of the middle masks and positions stand
-CHIP = 38  # side of such a small picture
+HALF = 100  # half the width of a box
+RESIDUAL = 115  # distance of the residual connection from the centre, to the right
+FRAME = (110, 128)  # distances of a layer's frame from the centre, left and right
+ASIDE = 154  # distance of masks and positions from the column's centre, to the left
+CHIP = 38  # side of a small picture
 
 EMBEDDING = Part(("02",), "Embedding")
 POSITION = Part(("03",), "Positional encoding")
@@ -40,12 +40,12 @@ SEARCH = Part(("11",), "Choose a word, greedily or with a beam")
 
 @dataclass
 class Column:
-    """A stack that grows downwards.
+    """A stack that is drawn from the top down.
 
     Attributes:
-        canvas: the sheet.
-        cx: the x of its middle, along which the vectors flow.
-        y: how far down it reaches by now.
+        canvas: the canvas to draw on.
+        cx: the x of the column's centre, where the vectors flow down.
+        y: the lower end of the parts drawn so far.
     """
 
     canvas: Canvas
@@ -53,27 +53,27 @@ class Column:
     y: float
 
     def box(self, height: float) -> Box:
-        """Return a box of the column's width that begins at y."""
+        """Return a box as wide as the column, with its upper edge at y."""
         return Box(self.cx - HALF, self.y, 2 * HALF, height)
 
     def aside(self, y: float) -> Box:
-        """Return the place of a small picture left of the column, its middle at y."""
+        """Return the box of a small picture left of the column, centred at y."""
         return Box(self.cx - ASIDE - CHIP / 2, y - CHIP / 2, CHIP, CHIP)
 
     def down(self, by: float, head: bool = True) -> None:
-        """Lead the vectors further down."""
+        """Draw the arrow or the line to the next part."""
         points = [(self.cx, self.y), (self.cx, self.y + by)]
         (self.canvas.arrow if head else self.canvas.line)(points)
         self.y += by
 
     def tokens(self, label: str, sentence: str) -> None:
-        """Write what enters: its name, and an example."""
+        """Write the name of the input and an example sentence."""
         self.canvas.text(self.cx, self.y + 11, label, "small")
         self.canvas.text(self.cx, self.y + 29, sentence, "example")
         self.y += 36
 
     def embed(self, number: str) -> None:
-        """Turn words into vectors and add their positions."""
+        """Draw the embedding and the addition of positions."""
         self.down(17)
         words = ("Embedding", "each word becomes a vector")
         titled(self.canvas, self.box(42), EMBEDDING, words)
@@ -91,7 +91,7 @@ class Column:
         dropout(self.canvas, self.cx, self.y - 22, number)
 
     def attention(self, part: Part, kind: str, words: tuple[str, str]) -> Box:
-        """Draw an attention whose queries, keys and values come from above."""
+        """Draw an attention that takes queries, keys and values from the stack."""
         self.split()
         self.down(9, head=False)
         for shift, letter in ((-44, "q"), (0, "k"), (44, "v")):
@@ -102,7 +102,7 @@ class Column:
         return self.sub_layer(50, part, kind, words)
 
     def cross_attention(self) -> Box:
-        """Draw the attention that asks the memory: only its query comes from above."""
+        """Draw cross-attention, which takes only its query from the stack."""
         self.split()
         self.down(36)
         self.canvas.text(self.cx + 9, self.y - 9, "q", "letter")
@@ -117,20 +117,20 @@ class Column:
         self.sub_layer(42, FEED_FORWARD, "plain", words)
 
     def split(self) -> None:
-        """Let the residual connection leave the column."""
+        """Remember where the residual connection branches off."""
         self.branch = self.y
 
     def sub_layer(
         self, height: float, part: Part, kind: str, words: tuple[str, str]
     ) -> Box:
-        """Draw the box of a sub-layer and move below it."""
+        """Draw the box of a sub-layer, and move below it."""
         box = self.box(height)
         titled(self.canvas, box, part, words, kind)
         self.y += height
         return box
 
     def add_norm(self, number: str) -> None:
-        """Add what the residual connection carried, and normalise."""
+        """Draw the sum with the residual connection, and the normalisation."""
         self.down(30, head=False)
         dropout(self.canvas, self.cx, self.y - 15, number)
         middle, side = self.y + 9, self.cx + RESIDUAL
@@ -145,7 +145,7 @@ class Column:
         self.down(13, head=False)
 
     def mask(self, box: Box, part: Part, label: list[str]) -> None:
-        """Draw a mask left of an attention, and the arrow by which it enters."""
+        """Draw a mask on the left of an attention, with an arrow to it."""
         rows, columns = (3, 4) if part is PADDING and box.height > 60 else (4, 4)
         y = box.y + (15 if box.height > 60 else box.height / 2)
         place = self.aside(y)
@@ -155,7 +155,7 @@ class Column:
         self.canvas.arrow([(place.right, y), (box.x, y)], "mask")
 
     def frame(self, top: float, at: int, part: Part, kind: str) -> None:
-        """Draw the frame of a layer below what stands in it, from `top` to y."""
+        """Draw the frame of a layer below its contents, from `top` to y."""
         left, right = FRAME
         box = Box(self.cx - left, top, left + right, self.y - top)
         with self.canvas.part(part, kind, at):
@@ -168,7 +168,7 @@ class Column:
 
 
 def encoder(canvas: Canvas, cx: float, y: float) -> Box:
-    """Draw the encoder from (cx, y) down; return the box of the memory."""
+    """Draw the encoder, starting at (cx, y); return the box of the memory."""
     column = Column(canvas, cx, y)
     column.tokens("the source", "die frau ruft den alten mann an .")
     column.embed("1")
@@ -188,12 +188,12 @@ def encoder(canvas: Canvas, cx: float, y: float) -> Box:
 
 @dataclass(frozen=True)
 class Decoder:
-    """Where a drawn decoder can be joined to the rest.
+    """Hold the places at which a drawn decoder is connected to other parts.
 
     Attributes:
         cross: the box of its cross-attention.
-        memory: the y at which the memory enters it.
-        words: the y of the words that it reads.
+        memory: the y at which the memory enters.
+        words: the y of its input words.
         choice: the box in which the next word is chosen.
         bottom: the y of its lower end.
     """
@@ -206,7 +206,7 @@ class Decoder:
 
 
 def decoder(canvas: Canvas, cx: float, y: float, whole: bool = True) -> Decoder:
-    """Draw the decoder from (cx, y) down; without what follows it if not `whole`."""
+    """Draw the decoder, starting at (cx, y), and its output layers if `whole`."""
     column = Column(canvas, cx, y)
     column.tokens("the target, as far as it is written", "<sos> the woman")
     column.embed("4")
@@ -228,7 +228,7 @@ def decoder(canvas: Canvas, cx: float, y: float, whole: bool = True) -> Decoder:
 
 
 def ending(column: Column) -> Box:
-    """Draw what makes words of the decoder's vectors; return the box of the choice."""
+    """Draw the output layers and the choice of a word; return the choice's box."""
     canvas = column.canvas
     linear = column.box(26)
     thin(canvas, linear, OUTPUT, "Linear")
@@ -240,7 +240,7 @@ def ending(column: Column) -> Box:
     choice = column.box(44)
     titled(canvas, choice, SEARCH, ("Choose a word", "greedily, or with a beam"))
     loss = Box(column.cx - ASIDE - 38, choice.y, 76, 44)
-    # The loss takes the logits: a softmax before the cross-entropy would be a bug.
+    # The loss takes the logits, because cross-entropy includes the softmax.
     canvas.arrow([(linear.x, linear.cy), (loss.cx, linear.cy), (loss.cx, loss.y)])
     with canvas.part(LOSS, "plain"):
         canvas.rect(loss.grown(5), "halo", 9)

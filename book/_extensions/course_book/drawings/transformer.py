@@ -1,4 +1,4 @@
-"""The Transformer, whole: the map of the course, in a wide and a narrow arrangement."""
+"""The map of the course, a drawing of the Transformer in a wide and a narrow layout."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GAP = 14.0
 
 
 def remember(canvas: Canvas, path: list[Point], cross: Box) -> None:
-    """Lead the memory along `path` into cross-attention, as keys and as values."""
+    """Draw the memory's way along `path` into cross-attention, as keys and values."""
     x, y = path[-1]
     canvas.line(path, "memory")
     for shift, letter in ((-9, "k"), (9, "v")):
@@ -32,17 +32,17 @@ def remember(canvas: Canvas, path: list[Point], cross: Box) -> None:
 
 
 def read_again(canvas: Canvas, column: stacks.Decoder, cx: float) -> None:
-    """Lead the chosen word back to the target's words."""
+    """Draw the arrow from the chosen word back to the decoder's input."""
     side, y = cx + 144, column.choice.cy
     path = [(column.choice.right, y), (side, y), (side, column.words)]
     canvas.arrow([*path, (cx + 66, column.words)], "again")
 
 
 def wide(canvas: Canvas) -> float:
-    """Draw the two stacks beside each other, the memory level with what reads it."""
+    """Draw the two stacks side by side; return the drawing's height."""
     left, right, top = 196.0, 572.0, 10.0
     memory = stacks.encoder(canvas, left, top)
-    # Its cross-attention is to lie level with the memory.
+    # Shift the decoder so that the memory enters it in a straight line.
     above = stacks.decoder(Canvas(), right, 0).memory
     down = stacks.decoder(canvas, right, memory.cy - above)
     remember(canvas, [(memory.right, memory.cy), (441, memory.cy)], down.cross)
@@ -58,7 +58,7 @@ def wide(canvas: Canvas) -> float:
 
 
 def narrow(canvas: Canvas) -> float:
-    """Draw the decoder below the encoder, the memory led down at the left."""
+    """Draw the decoder below the encoder; return the drawing's height."""
     cx, side = 207.0, 8.0
     panels.before(canvas, Box(8, 8, 344, 46))
     memory = stacks.encoder(canvas, cx, 72)
@@ -76,10 +76,10 @@ def narrow(canvas: Canvas) -> float:
 
 
 def drawn(lit: str, key: str) -> str:
-    """Return both arrangements; a page's style shows the one for which it has room.
+    """Return the map in both layouts; CSS shows the layout that fits the page.
 
     Args:
-        lit: the unit whose parts are lit, such as "05"; "" lights none.
+        lit: the unit whose parts are highlighted, such as "05"; "" for none.
         key: a name that no other drawing on the page has.
     """
     both = []
@@ -92,7 +92,7 @@ def drawn(lit: str, key: str) -> str:
 
 
 def stamp(lit: str) -> str:
-    """Return the wide arrangement without words, for the size of a stamp."""
+    """Return a very small version of the wide layout, without text."""
     canvas = Canvas(lit, plain=True)
     size = (WIDE, wide(canvas))
     return svg(canvas, size, "drawing map stamp", Said("", TITLE, DESCRIPTION))

@@ -1,4 +1,4 @@
-"""How a token becomes a vector: a row of a table, and a position."""
+"""Drawings of how a token becomes a vector: a row of a table, plus a position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..words import said
 from .canvas import Canvas
 from .parts import shown, vector
 
-# The table of chapter 02, and the word that is looked up.
+# The embedding table of chapter 02, and the word that is looked up.
 TABLE = {
     "die": (0.1, 0.0, 0.9, 0.0),
     "frau": (0.8, 0.7, 0.1, 0.0),
@@ -17,13 +17,13 @@ TABLE = {
     "alten": (0.0, 0.2, 0.3, 0.7),
     "mann": (0.9, 0.6, 0.0, 0.5),
 }
-WORD, PLACE = "mann", 2  # its position in chapter 03
-SPEEDS = (1.0, 0.01)  # radians a position, of a model of width 4
+WORD, PLACE = "mann", 2  # the word's position in chapter 03
+SPEEDS = (1.0, 0.01)  # radians per position, for a model of width 4
 RADIUS = 31
 
 
 def lookup(canvas: Canvas) -> float:
-    """Draw a one-hot vector times a table; return the height."""
+    """Draw the product of a one-hot vector and a table; return the drawing's height."""
     canvas.text(45, 16, said("one-hot"), "word")
     canvas.text(208, 16, said("the table: a row for each word"), "word")
     for i, (word, row) in enumerate(TABLE.items()):
@@ -47,18 +47,18 @@ def lookup(canvas: Canvas) -> float:
 
 
 def embedded() -> list[float]:
-    """Return the word's embedding, its row times the root of its width."""
+    """Return the word's embedding: its row times the square root of the width."""
     return [number * math.sqrt(4) for number in TABLE[WORD]]
 
 
 def encoded(position: int) -> list[float]:
-    """Return the encoding of a position, a sine and a cosine for each speed."""
+    """Return the encoding of a position: a sine and a cosine for each speed."""
     waves = [(math.sin(position * s), math.cos(position * s)) for s in SPEEDS]
     return [number for pair in waves for number in pair]
 
 
 def dials(canvas: Canvas) -> float:
-    """Draw positions 0, 1 and 2 as hands of clocks, and add one; return the height."""
+    """Draw positions 0 to 2 as hands of clocks, and add one; return the height."""
     for position in range(3):
         cx = 70.0 + 110 * position
         canvas.text(cx, 16, said("position {number}").format(number=position), "word")
@@ -96,7 +96,7 @@ def dials(canvas: Canvas) -> float:
 def dial(
     canvas: Canvas, middle: tuple[float, float], angle: float, before: float
 ) -> None:
-    """Draw a clock whose hand shows `angle`, and dashed the angle `before`."""
+    """Draw a clock with a hand at `angle`, and a dashed hand at the angle `before`."""
     x, y = middle
     canvas.circle(x, y, RADIUS, "dot")
     tip = 0.86 * RADIUS

@@ -1,4 +1,4 @@
-"""Random clauses that make sense."""
+"""Draw random clauses that make sense."""
 
 from .adjectives import PASSING
 from .adverbials import FREQUENCIES, TIMES_OF
@@ -27,7 +27,7 @@ _SHORT_FRAMES = (
     *("way",) * 2,
     *("state",) * 3,
 )
-# Lasting states are not limited to a day, and take no "can", "must" or "may".
+# Verbs for lasting states, which take neither "today" nor "can", "must" or "may".
 _STATIVE = ("need", "know", "understand", "love", "live")
 
 
@@ -52,19 +52,22 @@ def sample_clause(dice: Dice, *, short: bool = False) -> Clause:
 
 
 def sample_speaker(dice: Dice, frame: str = "that") -> Clause:
-    """Draw "der lehrer sagt", before "dass", or before "ob" for "whether"."""
+    """Draw a clause such as "der lehrer sagt", to be followed by "dass" or "ob".
+
+    The frame "that" is for "dass", and "whether" is for "ob".
+    """
     verb = dice.pick(VERBS_BY_FRAME[frame])
     return Clause(PhraseSampler(dice, short=True).subject(verb), verb)
 
 
 def _kind_of_state(parts: Parts) -> str:
-    """Return the kind of predicate, passing ("today", "often") or lasting."""
+    """Return "state" for a passing state, which can be "today", or else "lasting"."""
     predicate = parts.get("predicate")
     return "state" if predicate is None or predicate.english in PASSING else "lasting"
 
 
 def _with_adverb(dice: Dice, parts: Parts, kind: str, short: bool) -> Clause:
-    """Add at most one of a negation, a time and a frequency."""
+    """Add a negation, a time or a frequency, or none of them."""
     chance = dice.draw()
     if chance < 0.15:
         parts = _negated(parts)
@@ -80,9 +83,10 @@ def _with_adverb(dice: Dice, parts: Parts, kind: str, short: bool) -> Clause:
 
 
 def _negated(parts: Parts) -> Parts:
-    """Negate with "kein" if the object allows it, otherwise with "nicht".
+    """Negate the clause with "kein" if its object allows that, otherwise with "nicht".
 
-    Some subjects are not negated, because "jeder hund schläft nicht" has two readings.
+    Clauses with some subjects are not negated, because "jeder hund schläft nicht" is
+    ambiguous.
     """
     subject, direct = parts["subject"], parts.get("object")
     if isinstance(subject, NounPhrase) and subject.determiner in (A, EVERY, NO):

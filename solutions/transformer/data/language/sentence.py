@@ -1,4 +1,4 @@
-"""A sentence in both languages, with the bits that align its words."""
+"""Represent a sentence in both languages, with the bits that align its words."""
 
 from typing import NamedTuple
 
@@ -17,6 +17,6 @@ class Sentence(NamedTuple):
 def finish(
     german: list[Word], english: list[Word], mark: str, *clauses: Clause
 ) -> Sentence:
-    """Put a full stop or a question mark at the end of both sides."""
+    """Return a sentence with a full stop or a question mark at both sides' ends."""
     end = (mark, END)
     return Sentence([*german, end], [*english, end], clauses)

@@ -1,4 +1,4 @@
-"""Random sentences of every kind in the grammar."""
+"""Draw random sentences of every kind in the grammar."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ _WEIGHTS: dict[Callable[[Dice], Sentence | None], int] = {
     sample_yes_no_question: 6,
     sample_who_question: 2,
     sample_object_question: 4,
-    sample_recipient_question: 4,  # most draws have no recipient
+    sample_recipient_question: 4,  # most draws are rejected
     sample_place_question: 4,
     sample_time_question: 2,
     sample_reason_question: 2,
@@ -39,5 +39,5 @@ _KINDS = tuple(kind for kind, weight in _WEIGHTS.items() for _ in range(weight))
 
 
 def sample_sentence(dice: Dice) -> Sentence | None:
-    """Draw a sentence, or return None if its clause does not suit the drawn kind."""
+    """Draw a sentence, or return None if the drawn clause does not fit its kind."""
     return dice.pick(_KINDS)(dice)

@@ -1,1 +1,1 @@
-"""Pronouns: the heads that find a pronoun's noun, and the translations."""
+"""Experiments on pronouns: the heads that find a pronoun's noun, and translations."""

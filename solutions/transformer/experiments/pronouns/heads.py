@@ -1,4 +1,4 @@
-"""The attention of a pronoun in a trained model, and its translation.
+"""Measure a trained model's attention from a pronoun, and its translation.
 
 Each sentence has two nouns to which the pronoun could refer, and it refers to one of
 them.
@@ -23,7 +23,7 @@ _BATCH_SIZE = 100
 
 @torch.no_grad()
 def encoder_attention(model: Transformer, src: Tensor) -> Tensor:
-    """Read sentences and return the weights of every head, (b, layers, h, s, s).
+    """Encode sentences, and return every head's attention weights (b, layers, h, s, s).
 
     Args:
         model: a trained Transformer, in `eval` mode.
@@ -62,7 +62,7 @@ def from_the_pronoun(
         weights = encoder_attention(model, batch.src)
         for rows, number in zip(weights, batch.indices, strict=True):
             one = sentences[number]
-            row = rows[:, :, one.pronoun + 1]  # after <sos>
+            row = rows[:, :, one.pronoun + 1]  # skip <sos>
             found[number] = row[:, :, 1 : len(one.pair.src) + 1]
     return found
 
@@ -70,9 +70,9 @@ def from_the_pronoun(
 def from_its_translation(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
 ) -> list[Tensor]:
-    """Return the decoder heads' weights when the model writes "he", "she" or "it".
+    """Return the decoder heads' weights when the model predicts "he", "she" or "it".
 
-    Arguments and result are those of `from_the_pronoun`.
+    The arguments and the result are those of `from_the_pronoun`.
     """
     pairs = [one.pair for one in sentences]
     found = word_attention(model, pairs, words, "writes")
@@ -88,7 +88,7 @@ def on_the_nouns(
     *,
     with_article: bool = False,
 ) -> Tensor:
-    """Return the weights on the pronoun's noun and the other noun, (n, layers, h, 2).
+    """Return the weights on the pronoun's noun and on the other noun (n, layers, h, 2).
 
     Args:
         weights: for each of n sentences, (layers, h, s).
@@ -104,13 +104,13 @@ def on_the_nouns(
 
 
 def share_on_noun(weights: Tensor) -> Tensor:
-    """Return each head's share of pronouns with more weight on their own noun.
+    """Return how often each head has more weight on the pronoun's noun than the other.
 
     Args:
         weights: (n, layers, h, 2), from `on_the_nouns`.
 
     Returns:
-        (layers, h), from 0 to 1; a head that ignores the noun has about 0.5.
+        Shares from 0 to 1, (layers, h). A head that ignores the nouns has about 0.5.
     """
     return (weights[..., 0] > weights[..., 1]).double().mean(dim=0)
 
@@ -119,7 +119,7 @@ def share_on_noun(weights: Tensor) -> Tensor:
 def written_pronouns(
     model: Transformer, sentences: Sequence[PronounSentence], words: Vocabularies
 ) -> list[str]:
-    """Return the likeliest of "he", "she" and "it" after the right words so far.
+    """Return the likeliest of "he", "she" and "it" after the right previous words.
 
     Args:
         model: a trained Transformer, in `eval` mode.
@@ -137,7 +137,7 @@ def written_pronouns(
 
 
 def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) -> float:
-    """Return the share of pronouns that match the translation."""
+    """Return the share of predicted pronouns that are those of the translation."""
     right = [
         word == one.pair.tgt[one.tgt_pronoun]
         for word, one in zip(written, sentences, strict=True)
@@ -148,7 +148,7 @@ def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) ->
 def silence_in_encoder(
     model: Transformer, layer: int, heads: Sequence[int]
 ) -> Transformer:
-    """Copy a model and silence some heads of an encoder layer.
+    """Copy a model, and silence some heads of an encoder layer.
 
     Args:
         model: the model, which is not changed.
@@ -161,5 +161,5 @@ def silence_in_encoder(
 
 
 def _encoder_layers(model: Transformer) -> list[EncoderLayer]:
-    """Return the layers with their type, which `nn.ModuleList` does not state."""
+    """Return the layers as a typed list, because `nn.ModuleList` does not type them."""
     return cast("list[EncoderLayer]", list(model.encoder.layers))

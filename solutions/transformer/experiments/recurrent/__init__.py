@@ -1,1 +1,1 @@
-"""The experiments of unit 01: writing backwards, and the word after a marker."""
+"""The experiments of unit 01: reversing sequences, and finding a marked word."""

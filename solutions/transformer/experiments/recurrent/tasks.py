@@ -1,4 +1,4 @@
-"""The experiments of unit 01: reversal for translators, a task for the classifier.
+"""The experiments of unit 01: reversal for translators, and a classification task.
 
 The module imports no exercise, because models and shifted targets are arguments.
 """
@@ -22,13 +22,13 @@ def train_reversal(
     tgt: Tensor,
     settings: FitSettings | None = None,
 ) -> list[float]:
-    """Train a translator with teacher forcing, without counting padding.
+    """Train a translator with teacher forcing; padding does not count in the loss.
 
     Args:
         model: changed in place.
         src: ids (n, s).
         tgt_in: ids (n, t), the target shifted right.
-        tgt: ids (n, t), the words to predict, ended by `<eos>`.
+        tgt: ids (n, t), the words to predict, with `<eos>` at the end.
         settings: `EXPERIMENT` if None.
 
     Returns:
@@ -74,10 +74,10 @@ def accuracy_by_length(
     Args:
         model: a trained translator.
         src: ids (n, s).
-        tgt: ids (n, t), ended by `<eos>`, which counts as a token.
+        tgt: ids (n, t), with `<eos>` at the end, which counts as a token.
 
     Returns:
-        For each length of a source sentence, from short to long, the share in [0, 1].
+        For each source length, in ascending order, the share in [0, 1].
     """
     found, _ = model.greedy_decode(src, SOS_ID, EOS_ID, max_len=tgt.size(1))
     found = F.pad(found, (0, tgt.size(1) - found.size(1)), value=PAD_ID)
@@ -95,12 +95,13 @@ def make_marker_sentences(
 ) -> tuple[Tensor, Tensor]:
     """Draw sentences whose class is the word after a marker at a random position.
 
-    A sentence has 3 to `length` words: `n_classes` different ones at random, with the
-    ids after the marker's, and one marker, which is never the last.
+    A sentence has 3 to `length` tokens. One of them is the marker, which is never the
+    last token. The others are random words out of `n_classes`, with the ids after the
+    marker's.
 
     Args:
         n_sentences: the number n of sentences.
-        length: words in the longest sentence, at least 3.
+        length: tokens in the longest sentence, at least 3.
         n_classes: number of classes.
         seed: equal seeds give equal sentences.
 

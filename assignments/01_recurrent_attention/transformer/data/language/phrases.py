@@ -1,7 +1,7 @@
 """Noun phrases, pronouns and prepositional phrases in both languages.
 
-Each word has a number whose bits stand for its meaning. Two words of a sentence and its
-translation are aligned if they share a bit, which gives the gold alignment.
+Each word has a bit mask that represents its meaning. Two words of a sentence and its
+translation are aligned if they share a bit. These links are the gold alignment.
 """
 
 from typing import NamedTuple
@@ -28,18 +28,18 @@ from .places import Preposition
 
 Word = tuple[str, int]
 
-# The first of three bits of a noun phrase: determiner, adjective, noun.
+# The lowest of the three bits of a noun phrase: determiner, adjective, noun.
 SUBJECT, OBJECT, RECIPIENT, ADJUNCT = (1 << (3 * i) for i in range(4))
 VERB, PARTICLE, MODAL, NOT, PREPOSITION, PREDICATE, QUESTION = (
     1 << (12 + i) for i in range(7)
 )
-ADVERBIAL = 1 << 19  # and the next bit for its second word
+ADVERBIAL = 1 << 19  # the next bit is for the second word of an adverbial
 CONJUNCTION, COMMA, END = (1 << (21 + i) for i in range(3))
-CLAUSE_BITS = 24  # by which the second clause of a sentence shifts its bits
+CLAUSE_BITS = 24  # the second clause of a sentence shifts its bits by this number
 
 
 class Determiner(NamedTuple):
-    """A determiner: its German stem, its endings, and those of its adjectives."""
+    """A determiner, with its German forms and the endings of adjectives after it."""
 
     name: str
     german: Endings
@@ -89,7 +89,7 @@ class NounPhrase(NamedTuple):
 
     @property
     def person(self) -> int:
-        """Return the column of the verb form that agrees with it."""
+        """Return the column of the verb form that agrees with the phrase."""
         return ANY_PLURAL if self.plural else THIRD_SINGULAR
 
 
@@ -122,7 +122,7 @@ WER = _pronoun("wer", "wen", "wem", "who", 2)
 
 
 def german_phrase(phrase: Phrase, case: str, role: int) -> list[Word]:
-    """Return a phrase in a case, as in "dem alten mann"."""
+    """Return a phrase in a German case, such as "dem alten mann"."""
     if isinstance(phrase, Pronoun):
         return [(phrase.german[case], role << 2)]
     noun, determiner, plural, adjective = phrase
@@ -140,16 +140,16 @@ def german_phrase(phrase: Phrase, case: str, role: int) -> list[Word]:
 def english_phrase(
     phrase: Phrase, role: int, *, subject: bool = False, determiner_bits: int = 0
 ) -> list[Word]:
-    """Return a phrase in English, as in "the old man".
+    """Return a phrase in English, such as "the old man".
 
-    "kein" is "no" in a subject. In other phrases the verb is negated, and "kein" is "a"
-    or "any".
+    In a subject, "kein" is translated as "no". Elsewhere the verb is negated, so "kein"
+    is translated as "a" or "any".
 
     Args:
         phrase: the phrase.
-        role: the first of its three bits.
-        subject: whether it is the subject.
-        determiner_bits: the bits of the determiner, if not `role`.
+        role: the lowest of its three bits.
+        subject: whether the phrase is the subject.
+        determiner_bits: the bits of the determiner, if they differ from `role`.
     """
     if isinstance(phrase, Pronoun):
         form = phrase.english if subject else phrase.english_object
@@ -176,7 +176,7 @@ def _contraction(preposition: Preposition, phrase: NounPhrase) -> str | None:
 
 
 def german_prepositional(preposition: Preposition, phrase: NounPhrase) -> list[Word]:
-    """Return a prepositional phrase: "in einem park", but "im park" for "in dem"."""
+    """Return a prepositional phrase, and contract "in dem park" to "im park"."""
     words = german_phrase(phrase, preposition.case, ADJUNCT)
     contraction = _contraction(preposition, phrase)
     if contraction:
@@ -185,7 +185,7 @@ def german_prepositional(preposition: Preposition, phrase: NounPhrase) -> list[W
 
 
 def english_prepositional(preposition: Preposition, phrase: NounPhrase) -> list[Word]:
-    """Return the translation; "in" and "the" both belong to "im"."""
+    """Return the translation; if the German is "im", both "in" and "the" link to it."""
     bits = PREPOSITION if _contraction(preposition, phrase) else ADJUNCT
     words = english_phrase(phrase, ADJUNCT, determiner_bits=bits)
     return [(word, PREPOSITION) for word in preposition.english] + words

@@ -1,10 +1,11 @@
-"""The adjectives, and the nouns that each of them suits."""
+"""The adjectives, and the nouns that each adjective can describe."""
 
 from typing import NamedTuple
 
 from .nouns import NOUNS, Noun, select_nouns
 
-# German; stem before an ending, if different; English; nouns that it suits.
+# Columns: German; the stem before an ending, if different; English; the nouns that it
+# can describe.
 _TABLE = """
 klein       -     small       person,animal,thing,clothing,vehicle,building,room,spot
 groß        -     tall        person

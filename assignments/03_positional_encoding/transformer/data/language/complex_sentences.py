@@ -1,4 +1,7 @@
-"""Two clauses joined by a conjunction, with the subordinate clause's verb last."""
+"""Sentences of two clauses joined by a conjunction.
+
+In German, the subordinate clause ends with its verb.
+"""
 
 from dataclasses import replace
 
@@ -42,7 +45,7 @@ def sample_reason(dice: Dice) -> Sentence:
 
 
 def sample_condition(dice: Dice) -> Sentence:
-    """Draw "wenn es regnet , liest sie .": the main clause begins with its verb."""
+    """Draw "wenn es regnet , liest sie .", whose main clause begins with its verb."""
     german, english, clauses = _subordinate_or_rain(dice)
     main = sample_clause(dice, short=True)
     return finish(
@@ -76,5 +79,5 @@ def _subordinate_or_rain(dice: Dice) -> Subordinate:
 
 
 def _shifted(words: list[Word]) -> list[Word]:
-    """Give the words of the second clause their own bits."""
+    """Return the words of the second clause with alignment bits of their own."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]

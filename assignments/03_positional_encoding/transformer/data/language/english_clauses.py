@@ -1,4 +1,4 @@
-"""The order of words in an English clause, with its auxiliaries."""
+"""Put the words of an English clause in order, with its auxiliaries."""
 
 from .adjectives import Adjective
 from .adverbials import english_time
@@ -21,12 +21,12 @@ from .phrases import (
 )
 from .verbs import Verb
 
-# "explains the task to him", unlike "gives him the book"
+# Verbs that take "to": "explains the task to him", unlike "gives him the book".
 _VERBS_WITH_TO = ("explain",)
 
 
 def statement(clause: Clause) -> list[Word]:
-    """Return "she calls the old man", without a question's inversion."""
+    """Return the words of a statement, such as "she calls the old man"."""
     negation = _negation(clause)
     auxiliary, rest = _verb(clause, inverted=False)
     verb = [*auxiliary, *negation]
@@ -36,7 +36,7 @@ def statement(clause: Clause) -> list[Word]:
 
 
 def question(clause: Clause) -> list[Word]:
-    """Return "does she call the old man": the auxiliary before the subject."""
+    """Return the words of a question, such as "does she call the old man"."""
     auxiliary, rest = _verb(clause, inverted=True)
     start = [*auxiliary, *_subject(clause), *_negation(clause), *_frequency(clause)]
     return [*start, *rest, *_after(clause)]
@@ -51,16 +51,16 @@ def _frequency(clause: Clause) -> list[Word]:
 
 
 def _negation(clause: Clause) -> list[Word]:
-    """Return "not", which is linked to "nicht", or to the "kein" of the object."""
+    """Return "not", linked to the German "nicht" or to the object's "kein"."""
     if not clause.negation:
         return []
     return [("not", NOT if clause.negation == "nicht" else OBJECT)]
 
 
 def _verb(clause: Clause, inverted: bool) -> tuple[list[Word], list[Word]]:
-    """Return the auxiliary, if any, and the verb with its link to the modal.
+    """Return the auxiliary, if there is one, and the remaining words of the verb.
 
-    There is an auxiliary wherever the clause is negated or inverted.
+    A negated or inverted clause always has an auxiliary.
     """
     verb, person = clause.verb, clause.subject.person
     if verb is None:

@@ -1,4 +1,4 @@
-"""Statements, with the verb always in second place."""
+"""Draw statements, in which the German verb is always in second place."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def make_statement(clause: Clause) -> Sentence:
 
 
 def sample_statement(dice: Dice) -> Sentence:
-    """Draw a statement, in which another part than the subject may come first."""
+    """Draw a statement, which may begin with another part than the subject."""
     clause = sample_clause(dice)
     if clause.time and dice.chance(0.6):
         return _time_first(clause, clause.time)
@@ -57,7 +57,7 @@ def _place_first(
 
 
 def _object_first(clause: Clause, direct: Phrase) -> Sentence:
-    """Return "den hund sieht die frau .", in which the case shows who sees whom."""
+    """Return "den hund sieht die frau .", in which the article marks the object."""
     rest = verb_first(replace(clause, object=None))
     german = [*german_phrase(direct, "acc", OBJECT), *rest]
     return finish(german, statement(clause), ".", clause)
@@ -72,7 +72,7 @@ def _can_front_place(clause: Clause) -> bool:
 
 
 def _can_front_object(clause: Clause) -> bool:
-    """Return whether the article shows that this is the object: "den hund"."""
+    """Return whether the article marks the noun as the object, as in "den hund"."""
     phrase = clause.object
     return (
         isinstance(phrase, NounPhrase)

@@ -1,4 +1,4 @@
-"""Random predicates: the objects and places that a verb needs, by its frame."""
+"""Draw random predicates: the objects and places that each verb needs."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from .phrases import BARE, DAS, NO, A, NounPhrase, Pronoun
 from .places import FOR, LEISURE_PLACES, WITH, WITHOUT, Preposition
 from .verbs import VERBS_BY_FRAME
 
-Parts = dict[str, Any]  # the known fields of a Clause
+Parts = dict[str, Any]  # fields of a Clause that are known so far
 
 _PEOPLE = select_nouns("person")
 _COMPANY = select_nouns("person,animal")
 _MOVABLE = select_nouns("person,animal,thing,text,clothing")
-# "die bank ist alt" has two readings, and neither is the right one.
+# "die bank ist alt" is ambiguous, because both readings make sense.
 _DESCRIBED = tuple(
     noun
     for noun in NOUNS
     if ADJECTIVES_OF[noun] and noun.german not in ("bank", "schloss")
-) + 3 * select_nouns("matter,suitcase,bag,gift")  # else "schwer" and "leicht" are rare
+) + 3 * select_nouns("matter,suitcase,bag,gift")  # otherwise "schwer" is rare
 _POINTED_AT = select_nouns("person,animal,thing,vehicle,house,text,clothing,drink")
 _SPOTS = select_nouns("spot,room,garden,park")
 _FOR_SOMEBODY = ("buy", "cook", "bake", "paint", "write", "sing")
@@ -33,7 +33,7 @@ def identify(phrases: PhraseSampler) -> Parts:
     dice = phrases.dice
     noun = dice.pick(_POINTED_AT)
     phrase = phrases.noun_phrase(noun, "object", adjectives=0.6)
-    while phrase.plural:  # "das sind" would be "those are"
+    while phrase.plural:  # "das sind" would need "those are"
         phrase = phrases.noun_phrase(noun, "object", adjectives=0.6)
     indefinite = phrase.determiner in (A, BARE)
     if not dice.chance(0.25):
@@ -65,7 +65,7 @@ def put_somewhere(phrases: PhraseSampler) -> Parts:
 
 
 def fill_frame(phrases: PhraseSampler, parts: Parts) -> None:
-    """Add the parts that the frame of `parts["verb"]` needs."""
+    """Add the objects or the place that the verb of `parts` needs."""
     _FILL[parts["verb"].frame](phrases, parts)
 
 

@@ -1,4 +1,4 @@
-"""Questions, with the verb first, or second after a question word."""
+"""Draw questions, with the verb first, or second after a question word."""
 
 from dataclasses import replace
 
@@ -29,7 +29,7 @@ def sample_yes_no_question(dice: Dice) -> Sentence:
 
 
 def sample_who_question(dice: Dice) -> Sentence | None:
-    """Draw "wer liest das buch ?", which needs no "do"."""
+    """Draw "wer liest das buch ?", whose translation needs no "do"."""
     clause = sample_clause(dice)
     if clause.verb is None:
         return None
@@ -43,7 +43,7 @@ def sample_object_question(dice: Dice) -> Sentence | None:
     if not isinstance(clause.object, NounPhrase) or clause.negation:
         return None
     if clause.verb and clause.verb.german == "tragen":
-        return None  # without an object it is neither "wear" nor "carry"
+        return None  # without an object, "tragen" could be "wear" or "carry"
     words = ("wen", "who") if clause.object.noun in _PEOPLE else ("was", "what")
     return _ask(words, OBJECT << 2, replace(clause, object=None))
 

@@ -1,4 +1,4 @@
-"""The order of words in a German clause: verb second, first or last."""
+"""Put the words of a German clause in order, with the verb second, first or last."""
 
 from functools import cache
 
@@ -26,7 +26,7 @@ _conjugate = cache(conjugate)
 
 
 def verb_second(clause: Clause) -> list[Word]:
-    """Return "sie ruft den alten mann an": the subject, then the finite verb."""
+    """Return a main clause, such as "sie ruft den alten mann an"."""
     finite, bracket = _verb(clause)
     return [*_subject(clause), finite, *_midfield(clause), *bracket]
 
@@ -38,7 +38,7 @@ def verb_first(clause: Clause) -> list[Word]:
 
 
 def verb_last(clause: Clause) -> list[Word]:
-    """Return "sie den alten mann anruft": a subordinate clause without conjunction."""
+    """Return "sie den alten mann anruft", a subordinate clause without conjunction."""
     (finite, bits), bracket = _verb(clause)
     if clause.modal:
         end = [*bracket, (finite, bits)]
@@ -54,7 +54,7 @@ def _subject(clause: Clause) -> list[Word]:
 
 
 def _verb(clause: Clause) -> tuple[Word, list[Word]]:
-    """Return the finite verb and the words at the end of a main clause."""
+    """Return the finite verb, and the parts of the verb that end a main clause."""
     verb, person = clause.verb, clause.subject.person
     if verb is None:
         return (_conjugate("sein")[person], VERB), []
@@ -68,10 +68,10 @@ def _verb(clause: Clause) -> tuple[Word, list[Word]]:
 
 
 def _midfield(clause: Clause) -> list[Word]:
-    """Return the words between the two parts of the verb.
+    """Return the words between the finite verb and the end of the verb.
 
-    Pronouns come first, then the dative, the time, the accusative, "nicht", and last
-    the place or the predicate.
+    Pronouns come first, then the dative, the time, the accusative and "nicht". The
+    place or the predicate comes last.
     """
     words: list[Word] = []
     direct = german_phrase(clause.object, "acc", OBJECT) if clause.object else []

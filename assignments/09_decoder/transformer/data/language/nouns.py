@@ -1,9 +1,10 @@
-"""The nouns: gender, forms, translation, and classes of meaning."""
+"""The nouns, with gender, forms, translation and semantic classes."""
 
 from typing import NamedTuple
 
-# German; oblique singular, if different; gender; plural; English; its plural; classes.
-# An underscore joins two English words. A mass noun has no plural.
+# Columns: German; the German form in the other singular cases, if different; gender;
+# plural; English; its plural; classes. An underscore joins two English words. A mass
+# noun has no plural.
 _TABLE = """
 mann          -         m männer           man            men             person,living
 frau          -         f frauen           woman          women           person,living
@@ -134,7 +135,7 @@ class Noun(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the English word, which distinguishes two meanings."""
+        """Return the English word, which is different for each meaning."""
         return "_".join(self.english)
 
     @property
@@ -165,7 +166,7 @@ NOUN_BY_NAME: dict[str, Noun] = {noun.name: noun for noun in NOUNS}
 
 
 def select_nouns(description: str) -> tuple[Noun, ...]:
-    """Return the nouns of some classes or names, given as "person,animal,letter"."""
+    """Return the nouns with these classes or names, such as "person,animal,letter"."""
     wanted = description.split(",")
     known = {name for noun in NOUNS for name in (noun.name, *noun.classes)}
     if unknown := [word for word in wanted if word not in known]:

@@ -1,11 +1,12 @@
-"""Prepositions of place, with the nouns they suit, their case and translation."""
+"""Prepositions of place: the nouns they go with, their case and their translation."""
 
 from typing import NamedTuple
 
 from .nouns import NOUN_BY_NAME, Noun
 
-# Noun; place (dative); goal (dative after "zu", else accusative). The case decides
-# whether "in" is "in" or "into".
+# Columns: the noun; prepositions for a place (with the dative); prepositions for a goal
+# (with the dative after "zu", otherwise with the accusative). The case decides whether
+# German "in" means "in" or "into".
 _TABLE = """
 house          in=in,vor=in_front_of,hinter=behind,neben=next_to  in=into
 school         in=in,vor=in_front_of                              zu=to,in=into
@@ -47,7 +48,7 @@ class Preposition(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A noun and its prepositions for a place and for a goal."""
+    """A noun, with the prepositions for being there and for going there."""
 
     noun: Noun
     where: tuple[Preposition, ...]

@@ -1,4 +1,4 @@
-"""The content of a clause, before either language gives it a word order."""
+"""The content of a clause, independent of the word order of either language."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +14,10 @@ from .verbs import Verb
 class Modal(NamedTuple):
     """A modal verb and its translation, positive and negated.
 
-    Each translation is an auxiliary, empty where English takes "do", and the words
-    between it and the verb: ("can", ""), ("", "want to"), ("would", "like to").
-    `asked` is the translation in a negated question: "he must not", but "may he not".
+    Each translation has two parts: an auxiliary, which is empty where English uses
+    "do", and the words between the auxiliary and the verb. Examples are ("can", ""),
+    ("", "want to") and ("would", "like to"). `asked` is the translation in a negated
+    question: "he must not", but "may he not".
     """
 
     german: str
@@ -40,9 +41,9 @@ MODALS = (
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Hold who does what, to whom, where and when.
+    """Hold the content of a clause: who does what, to whom, where and when.
 
-    `verb` is None for "to be", whose `predicate` is then an adjective or a noun
+    If `verb` is None, the verb is "to be", and `predicate` is an adjective or a noun
     phrase. `negation` is "", "nicht", or "kein" if it belongs to the object.
     """
 

@@ -1,11 +1,11 @@
-"""The forms of words: German articles, endings, verbs; English verbs, articles."""
+"""Inflect words: German articles, endings and verbs, and English verbs and articles."""
 
 from collections.abc import Mapping
 
 from .adjectives import Adjective
 from .nouns import PLURAL, Noun
 
-Endings = Mapping[str, tuple[str, ...]]  # for each case, in the columns below
+Endings = Mapping[str, tuple[str, ...]]  # one row per case, with the columns below
 
 CASES = ("nom", "acc", "dat")
 
@@ -15,19 +15,19 @@ ARTICLE = {
     "acc": ("den", "die", "das", "die"),
     "dat": ("dem", "der", "dem", "den"),
 }
-# dieser, jeder: the endings of the definite article.
+# Endings of dieser and jeder, the same as those of the definite article.
 DER_ENDINGS = {
     "nom": ("er", "e", "es", "e"),
     "acc": ("en", "e", "es", "e"),
     "dat": ("em", "er", "em", "en"),
 }
-# ein, kein, mein: no ending in some forms.
+# Endings of ein, kein and mein, which are empty in some forms.
 EIN_ENDINGS = {
     "nom": ("", "e", "", "e"),
     "acc": ("en", "e", "", "e"),
     "dat": ("em", "er", "em", "en"),
 }
-# Adjectives after der-words, after ein-words, and without an article.
+# Endings of adjectives after der-words, after ein-words, and without an article.
 WEAK_ENDINGS = {
     "nom": ("e", "e", "e", "en"),
     "acc": ("en", "e", "e", "en"),
@@ -48,7 +48,7 @@ CONTRACTIONS = {
     ("zu", "der"): "zur",
 }
 
-# The forms of ich, of du, of er, and of wir and sie.
+# The forms for ich, for du, for er, and for both wir and sie.
 IRREGULAR = {
     "sein": ("bin", "bist", "ist", "sind"),
     "wissen": ("weiß", "weißt", "weiß", "wissen"),
@@ -59,13 +59,13 @@ IRREGULAR = {
     "dürfen": ("darf", "darfst", "darf", "dürfen"),
     "möchten": ("möchte", "möchtest", "möchte", "möchten"),
 }
-THIRD_SINGULAR, ANY_PLURAL = 2, 3  # columns of such a row
+THIRD_SINGULAR, ANY_PLURAL = 2, 3  # columns of the rows of IRREGULAR
 BE = ("am", "are", "is", "are")  # i, you, he/she/it, plural
-_VOWELS = "aeiou"  # of English
+_VOWELS = "aeiou"  # of English words
 
 
 def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
-    """Return a form of a noun; the dative plural adds -n if possible."""
+    """Return a form of a noun; a dative plural gets an -n if it can take one."""
     if not plural:
         return noun.german if case == "nom" else noun.oblique
     form = noun.german_plural
@@ -75,22 +75,22 @@ def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
 def inflect_adjective(
     adjective: Adjective, endings: Endings, case: str, column: int
 ) -> str:
-    """Return the attributive form of an adjective: its stem and an ending."""
+    """Return an adjective's form before a noun: its stem with an ending."""
     return adjective.stem + endings[case][column]
 
 
 def column_of(noun: Noun, plural: bool) -> int:
-    """Return the column of a table of endings: the gender, or the plural."""
+    """Return a noun's column in a table of endings: its gender, or the plural."""
     return PLURAL if plural else noun.gender
 
 
 def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, str]:
-    """Return the present tense: ich, du, er, and the plural (wir, sie).
+    """Return the present tense for ich, du, er, and the plural (wir, sie).
 
     Args:
         infinitive: the infinitive without a separable prefix.
-        changed_stem: the stem of the second and third person, if it is different
-            ("lies").
+        changed_stem: the stem of the second and third person, if it differs from the
+            infinitive's ("lies" for "lesen").
     """
     if infinitive in IRREGULAR:
         return IRREGULAR[infinitive]
@@ -104,7 +104,7 @@ def conjugate(infinitive: str, changed_stem: str = "") -> tuple[str, str, str, s
 
 
 def third_person(verb: str) -> str:
-    """Return the form used with "he": goes, carries, washes, reads."""
+    """Return the form after "he": goes, carries, washes, reads."""
     if verb == "have":
         return "has"
     if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
@@ -115,15 +115,16 @@ def third_person(verb: str) -> str:
 
 
 def indefinite_article(next_word: str) -> str:
-    """Return "a" or "an", chosen by the next word's first letter.
+    """Return "a" or "an", depending on the first letter of the next word.
 
-    This is enough for the lexicon, in which no word begins with a silent h or "uni".
+    The first letter is enough, because no word of the lexicon begins with a silent h or
+    with "uni".
     """
     return "an" if next_word[0] in _VOWELS else "a"
 
 
 def _needs_link(stem: str) -> bool:
-    """Return whether -st and -t need an e before them: er wartet, er öffnet."""
+    """Return whether the endings -st and -t need an e before them, as in er wartet."""
     if stem[-1] in "td":
         return True
     return stem[-1] in "mn" and (stem[-2] not in "aeiouäöülrmnh" or stem[-3:] == "chn")

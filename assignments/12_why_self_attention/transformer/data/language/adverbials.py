@@ -1,4 +1,4 @@
-"""Adverbs and expressions of time, and the predicates that each suits."""
+"""Adverbs and expressions of time, and the predicates that each can modify."""
 
 from typing import NamedTuple
 
@@ -6,10 +6,11 @@ from .phrases import ADVERBIAL, Word
 
 
 class Adverbial(NamedTuple):
-    """An expression of time, word by word in both languages.
+    """An expression of time, as words in both languages.
 
-    `links` gives the German word that each English word translates. `kinds` names the
-    predicates that it suits: "plain" (a verb in the present), "modal", "state" (to be).
+    `links` gives, for each English word, the number of the German word that it
+    translates. `kinds` names the predicates that the expression can modify: "plain" (a
+    verb in the present tense), "modal" or "state" (to be).
     """
 
     german: tuple[str, ...]
@@ -53,7 +54,7 @@ FREQUENCIES = (
 
 
 def german_time(time: Adverbial) -> list[Word]:
-    """Return the German words, each with its own bit."""
+    """Return the German words, each with its own alignment bit."""
     return [(word, ADVERBIAL << i) for i, word in enumerate(time.german)]
 
 

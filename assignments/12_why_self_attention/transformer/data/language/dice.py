@@ -1,4 +1,4 @@
-"""Random choices that are the same on every machine and in every release of Python."""
+"""Random choices that are the same on every machine and in every Python version."""
 
 import random
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Choose at random from a seed.
+    """Make random choices that depend only on a seed.
 
-    The class uses only `random.Random.random`, because Python guarantees the same
-    numbers in every release only for this method, and not for `choice` or `shuffle`.
+    The class uses only `random.Random.random`, because Python guarantees equal numbers
+    in every version for this method, but not for `choice` or `shuffle`.
     """
 
     def __init__(self, seed: int) -> None:
@@ -19,7 +19,7 @@ class Dice:
         self._random = random.Random(seed).random
 
     def draw(self) -> float:
-        """Return a number from 0 up to, but not including, 1."""
+        """Return a random number that is at least 0 and less than 1."""
         return self._random()
 
     def pick(self, choices: Sequence[T]) -> T:

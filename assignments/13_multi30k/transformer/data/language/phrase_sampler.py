@@ -1,4 +1,4 @@
-"""Random phrases for subjects, objects and places."""
+"""Draw random phrases for subjects, objects and places."""
 
 from .adjectives import ADJECTIVES_OF
 from .dice import Dice
@@ -27,12 +27,13 @@ from .phrases import (
 from .places import PLACES, Place, Preposition
 from .verbs import Verb
 
-_MAN = NOUN_BY_NAME["man"]  # a subject that may be a man may be "he"
+_MAN = NOUN_BY_NAME["man"]  # if "man" can be the subject, so can "he"
 _SUBJECT_PRONOUNS = (ICH, DU, ER, ER, SIE_SINGULAR, SIE_SINGULAR, WIR, SIE_PLURAL)
 _OBJECT_PRONOUNS = (ICH, DU, ER, WIR)
 _POSSESSIVES = (MY, YOUR, HIS, OUR)
 _SHARED = (*(THE,) * 10, *_POSSESSIVES, THIS, THIS)
-# "mein mann" is my husband, "mein mädchen" my girlfriend; nobody owns a forest.
+# "mein mann" means "my husband" and "mein mädchen" "my girlfriend", and a forest has no
+# owner.
 _NOBODYS = frozenset(
     set(select_nouns("man,woman,boy,girl,building,area"))
     - set(select_nouns("house,school,garden,city,village"))
@@ -51,10 +52,10 @@ _DETERMINERS = {
 
 
 class PhraseSampler:
-    """Draw phrases; short clauses get more pronouns and fewer adjectives."""
+    """Draw phrases, with more pronouns and fewer adjectives in short clauses."""
 
     def __init__(self, dice: Dice, short: bool) -> None:
-        """Store the dice and the length of the clause."""
+        """Store the dice, and whether the clause is short."""
         self.dice = dice
         self.short = short
         self.adjectives = 0.15 if short else 0.4
@@ -66,8 +67,9 @@ class PhraseSampler:
 
         Args:
             noun: the noun.
-            role: "subject", "object" or "other", which limits its determiners.
-            adjectives: probability of an adjective; None for the usual one.
+            role: "subject", "object" or "other". It decides which determiners are
+                possible.
+            adjectives: probability of an adjective; None for the usual probability.
         """
         dice = self.dice
         plural = noun.countable and dice.chance(0.25)
@@ -81,28 +83,28 @@ class PhraseSampler:
         return NounPhrase(noun, determiner, plural, adjective)
 
     def subject(self, verb: Verb) -> Phrase:
-        """Draw a subject."""
+        """Draw a subject for a verb."""
         if verb.subjects[0] is _MAN and self.dice.chance(0.6 if self.short else 0.3):
             return self.dice.pick(_SUBJECT_PRONOUNS)
         return self.noun_phrase(self.dice.pick(verb.subjects), "subject")
 
     def recipient(self, other_than: Phrase, nouns: tuple[Noun, ...]) -> Phrase:
-        """Draw a dative object."""
+        """Draw a dative object, different from the subject."""
         return self._other(other_than, nouns, "other")
 
     def direct_object(self, verb: Verb, other_than: Phrase) -> Phrase:
-        """Draw a direct object."""
+        """Draw a direct object for a verb, different from the subject."""
         return self._other(other_than, verb.objects, "object")
 
     def location(self, place: Place, goal: bool) -> tuple[Preposition, NounPhrase]:
-        """Draw a place or a goal."""
+        """Draw a prepositional phrase for a place, or for a movement to it."""
         preposition = self.dice.pick(place.goal if goal else place.where)
         return preposition, self.noun_phrase(place.noun, "other", 0.25)
 
     def any_location(
         self, nouns: tuple[Noun, ...], goal: bool
     ) -> tuple[Preposition, NounPhrase]:
-        """Draw one of the nouns as a place."""
+        """Draw a prepositional phrase for one of these nouns, as `location` does."""
         return self.location(PLACES[self.dice.pick(nouns).name], goal)
 
     def _other(self, taken: Phrase, nouns: tuple[Noun, ...], role: str) -> Phrase:
@@ -115,7 +117,7 @@ class PhraseSampler:
 
 
 def _pronouns_beside(subject: Phrase) -> tuple[Pronoun, ...]:
-    """Return the possible pronouns for the object of a subject, none reflexive."""
+    """Return the pronouns that can be this subject's object and are not reflexive."""
     if subject in (ICH, WIR):
         return (DU, ER)
     return tuple(word for word in _OBJECT_PRONOUNS if word is not subject)

@@ -1,12 +1,12 @@
-"""The verbs: forms, translation, possible subjects and objects."""
+"""The verbs, with their forms, translations, and possible subjects and objects."""
 
 from typing import NamedTuple
 
 from .nouns import Noun, select_nouns
 
-# German (prefix+verb if separable); stem of "du" and "er", if different; English;
-# frame; subjects; objects. "up" in "pick~up" follows a pronoun, "for" in "look_for"
-# does not.
+# Columns: German (prefix+verb if separable); the stem for "du" and "er", if different;
+# English; frame; subjects; objects. The particle "up" of "pick~up" comes after a
+# pronoun ("pick it up"). The "for" of "look_for" comes before it.
 _TABLE = """
 schlafen      schläf  sleep       none    living       -
 lachen        -       laugh       none    person       -
@@ -98,11 +98,11 @@ springen      -       jump        way     living       table,bed,sofa,bench,chai
 
 
 class Verb(NamedTuple):
-    """A verb with one meaning and one frame of objects.
+    """A verb with one meaning and one pattern of objects.
 
-    `frame` names its objects: "none", "acc", "dat", "ditr" (dative and accusative),
-    "that" and "whether" (a clause), "place" (in the house) or "way" (into it). For the
-    last two, `objects` are the places.
+    `frame` names the pattern: "none", "acc", "dat", "ditr" (dative and accusative),
+    "that" and "whether" (a clause), "place" (in the house) or "way" (into the house).
+    For "place" and "way", `objects` are the places.
     """
 
     german: str
@@ -117,12 +117,12 @@ class Verb(NamedTuple):
 
     @property
     def infinitive(self) -> str:
-        """Return the German infinitive in one word, as in "anrufen"."""
+        """Return the German infinitive as one word, such as "anrufen"."""
         return self.prefix + self.german
 
     @property
     def name(self) -> str:
-        """Return the English verb and particle, which distinguish two meanings."""
+        """Return the English verb and particle, which differ for each meaning."""
         return f"{self.english} {self.particle}".strip()
 
 
