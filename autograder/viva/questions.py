@@ -290,10 +290,17 @@ def _repetition(one: Question, other: Question) -> int:
     """Return 2 for the same change of a calculation, 1 for the same line, else 0."""
     if one.changed is None or other.changed is None:
         return 0
-    if one.changed.change == other.changed.change and "(" in one.changed.change:
+    change = _operation(one.changed.change)
+    if change == _operation(other.changed.change) and "(" in change:
         return 2
     is_same = one.function == other.function
     return int(is_same and one.changed.number == other.changed.number)
+
+
+def _operation(change: str) -> str:
+    """Return what a change drops at an end, such as `.contiguous()`, or the change."""
+    before, _, after = change.partition(" -> ")
+    return before.removeprefix(after) if before.startswith(after) else change
 
 
 def _hash(*texts: str) -> str:

@@ -267,6 +267,25 @@ def test_other_lines_and_changes_come_before_repetitions():
         assert set(choose([first, which, again, weak], salt)) == {first, which, again}
 
 
+def test_the_same_dropped_call_in_two_functions_is_a_repetition():
+    dropped = [asked(f, 1, f"{f}(x).clamp(min=0) -> {f}(x)", "which") for f in "fg"]
+    others = [asked("f", 2, "a -> b", "shape"), asked("f", 3, "c -> d", "value")]
+    for salt in "abcdef":
+        chosen = choose([*dropped, *others], salt)
+        assert len(chosen) == 3 and not set(dropped) <= set(chosen)
+
+
+def test_a_result_that_depends_on_earlier_calls_is_not_asked_about(sheet_of):
+    answers = styled(0)
+    answers["attention-scores"] = (
+        "def attention_scores(query, key, kept=[]):\n"
+        "    kept.append(query @ key.mT / query.size(-1) ** 0.5)\n"
+        "    return kept[0]\n"
+    )
+    functions = {one.function for one in sheet_of(answers).questions}
+    assert functions and "attention_scores" not in functions
+
+
 def test_a_quotient_of_1_keeps_its_divisor():
     changed = changed_lines("def f(x):\n    return 1 / (x / 2) ** 0.5", given=())
     instructive = {one.change for one in changed if not one.is_weak}
