@@ -136,6 +136,8 @@ def exact(number: float) -> str | None:
     if not math.isfinite(number):
         return str(number)
     for word, unit in UNITS.items():
+        if word and abs(number) > MOST_FRACTION:
+            break
         most = 1 if abs(number) > MOST_FRACTION else 4 if word else 12
         share = Fraction(number / unit).limit_denominator(most)
         if abs(float(share) * unit - number) < 2e-6 * max(1, abs(number)):

@@ -233,6 +233,7 @@ def test_numbers_are_written_as_on_paper(number, text):
         (-6e-8, "≈0"),
         (0.0, "0"),
         (632.4545, "632.5"),  # near 6957/11 by chance
+        (15811.388, "1.581e+04"),  # near 22811 ln 2 by chance
         (-1000.0, "-1000"),
         (99.5, "199/2"),
     ],
