@@ -10,8 +10,9 @@ from torch import Tensor
 from autograder.sandbox.error_words import clean
 
 Result = str | tuple[Tensor, ...]  # the class name of an error, or the tensors
-MOST_NUMBERS, SHOWN_NUMBERS, BY_HAND_NUMBERS = 1_000, 24, 12
+MOST_NUMBERS, SHOWN_NUMBERS, BY_HAND_NUMBERS = 1_000, 32, 12
 LARGE = 1e6  # larger numbers are written with an exponent
+MOST_FRACTION = 100  # a larger number is near some fraction by chance
 UNITS = {"": 1.0, "√2": math.sqrt(2), "√3": math.sqrt(3)} | {
     f"ln {n}": math.log(n) for n in (2, 3, 5)
 }
@@ -119,7 +120,8 @@ def _nested(value: Any) -> str:
         return f"[{', '.join(map(_nested, value))}]"
     if isinstance(value, bool):
         return str(value)
-    return (abs(value) < LARGE and exact(value)) or f"{value:.4g}"
+    text = (abs(value) < LARGE and exact(value)) or f"{value:.4g}"
+    return "≈0" if value and text == "0" else text  # such as exp(-20), or rounding
 
 
 def is_by_hand(result: Result) -> bool:
@@ -134,7 +136,10 @@ def exact(number: float) -> str | None:
     if not math.isfinite(number):
         return str(number)
     for word, unit in UNITS.items():
-        share = Fraction(number / unit).limit_denominator(4 if word else 12)
+        if word and abs(number) > MOST_FRACTION:
+            break
+        most = 1 if abs(number) > MOST_FRACTION else 4 if word else 12
+        share = Fraction(number / unit).limit_denominator(most)
         if abs(float(share) * unit - number) < 2e-6 * max(1, abs(number)):
             if not word or share == 0:
                 return str(share)

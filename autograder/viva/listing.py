@@ -134,7 +134,7 @@ def instructive_changes(node: ast.AST) -> Iterator[ast.AST]:
         is_small = isinstance(number, float) and 0 < number < SMALL
         if isinstance(node.op, ast.Pow) and number in EXPONENTS:
             yield replaced(node, right=ast.Constant(EXPONENTS[number]))
-        elif isinstance(node.op, ast.Div) or (
+        elif (isinstance(node.op, ast.Div) and _literal(node.left) is None) or (
             isinstance(node.op, ast.Add)
             and (is_small or ast.unparse(node.right) == "eps")
         ):
@@ -153,7 +153,7 @@ def instructive_changes(node: ast.AST) -> Iterator[ast.AST]:
             yield from mechanical_changes(node)
         elif name in OPPOSITES:
             yield replaced(node, func=replaced(node.func, **{key: OPPOSITES[name]}))
-        elif name in AXIS_CALLS and node.args:
+        elif name in AXIS_CALLS and node.args and not text.endswith(".size(0)"):
             for axis in _other_axis(node.args[-1]):
                 yield replaced(node, args=[*node.args[:-1], axis])
 

@@ -253,14 +253,15 @@ def _instead(old: Result, new: Result) -> str:
     if isinstance(new, str) or shapes_of(old) == shapes_of(new):
         return f"{shown(new)} instead of {shown(old)}."
     shapes = f"shape {shown_shapes(new)} instead of {shown_shapes(old)}"
-    return f"{shown(new)}, {shapes}."
+    values = shown(new)
+    return f"{shapes}." if values == shown_shapes(new) else f"{values}, {shapes}."
 
 
 def choose(questions: Collection[Question], salt: str) -> tuple[Question, ...]:
     """Choose an easy question, a hard one and a third one.
 
-    The choice is the same for the same code. The questions are about different lines
-    and, if possible, about different functions.
+    The choice is the same for the same code. If possible, the questions are about
+    different changes, lines and functions.
     """
 
     def rank(one: Question) -> float:
@@ -274,7 +275,13 @@ def choose(questions: Collection[Question], salt: str) -> tuple[Question, ...]:
         fitting = [one for one in ranked if one.form in forms
                    and not any(_clash(one, other) for other in chosen)]  # fmt: skip
         used = {one.function for one in chosen}
-        fitting.sort(key=lambda one: (one.is_weak, one.function in used))
+        fitting.sort(
+            key=lambda one: (
+                one.is_weak,
+                max((_repetition(one, other) for other in chosen), default=0),
+                one.function in used,
+            )
+        )
         if len(chosen) < NUMBER:
             chosen += fitting[:1]
     return tuple(chosen)
@@ -286,6 +293,23 @@ def _clash(one: Question, other: Question) -> bool:
     same_line = one.changed.number == other.changed.number  # type: ignore[union-attr]
     same_change = one.changed.change == other.changed.change  # type: ignore[union-attr]
     return same_change or (same_line and one.form == other.form)
+
+
+def _repetition(one: Question, other: Question) -> int:
+    """Return 2 for the same change of a calculation, 1 for the same line, else 0."""
+    if one.changed is None or other.changed is None:
+        return 0
+    change = _operation(one.changed.change)
+    if change == _operation(other.changed.change) and "(" in change:
+        return 2
+    is_same = one.function == other.function
+    return int(is_same and one.changed.number == other.changed.number)
+
+
+def _operation(change: str) -> str:
+    """Return what a change drops at an end, such as `.contiguous()`, or the change."""
+    before, _, after = change.partition(" -> ")
+    return before.removeprefix(after) if before.startswith(after) else change
 
 
 def _hash(*texts: str) -> str:

@@ -39,22 +39,23 @@ def run_calls(
         return value
 
     space = {**globals(), "recorded__": recorded__}
-    if source is not None:
-        flags = __future__.annotations.compiler_flag
-        exec(compile(source, "<viva>", "exec", flags, dont_inherit=True), space)
+    flags = __future__.annotations.compiler_flag
+    code = compile(source or "", "<viva>", "exec", flags, dont_inherit=True)
     words = {
         **{word: getattr(torch, word) for word in ("inf", "ones", "tensor", "zeros")},
         **{
             word: getattr(torch.nn, word) for word in ("Conv1d", "Linear", "ModuleList")
         },
-        **{"log": math.log, "identity": identity, name: space[name]},
+        **{"log": math.log, "identity": identity},
     }
-    found, early = [], len(recorded)
+    found = []
     for call in calls:
+        recorded.clear()
+        exec(code, space)  # each time, so that the function keeps nothing
+        early = len(recorded)
         torch.manual_seed(0)
-        recorded[early:] = []
         try:
-            found.append(("value", eval(call, dict(words))))
+            found.append(("value", eval(call, {**words, name: space[name]})))
         except Exception as error:
             found.append(("error", type(error).__name__))
         if is_recording:

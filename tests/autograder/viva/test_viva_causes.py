@@ -12,7 +12,7 @@ SCALED = "def f(x, n=4):\n    return x / n ** 0.5"
 FILLED = "def f(x, mask=None):\n    if mask is not None:\n"
 FILLED += "        x = x.masked_fill(mask, -1e9)\n    return x.softmax(dim=-1)"
 SMALL = "def f(x):\n    return (x + 1e-9).log().nan_to_num()"
-SHAPED = "def f(x):\n    return x.view(x.size(0), 2)"
+SHAPED = "def f(x):\n    return x.view(2, x.size(-1))"
 LOOP = "def f(x):\n    for k in (1, 2):\n        x = x / k\n    return x"
 CLASS = "class f:\n    base = 1\n    half = base / 2\n    def __new__(cls, x):\n"
 CLASS += "        return x * cls.half"
@@ -75,7 +75,7 @@ def test_an_error_is_named_only_where_it_happens() -> None:
         "def f(x):\n    return x.sum(dim=1)", "dim=1 -> dim=2", "f(ones(1, 1))"
     )
     assert said.endswith("this part is [1] before, and raises an error after.")
-    said = cause(SHAPED, "x.size(0) -> x.size(1)", "f(tensor([[1., 2], [3, 4]])[:1])")
+    said = cause(SHAPED, "x.size(-1) -> x.size(-2)", "f(tensor([[1.], [2]]))")
     assert said.endswith("so this part is 1 before and is 2 after.")
 
 

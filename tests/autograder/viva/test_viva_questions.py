@@ -20,6 +20,8 @@ from autograder.viva.questions import (
     EASY,
     LETTERS,
     WRONG_CHOICES,
+    Question,
+    choose,
     questions_about,
 )
 from autograder.viva.sheets import Sheet, make_sheet
@@ -222,6 +224,82 @@ def test_a_changed_line_differs_in_one_line_only():
 )
 def test_numbers_are_written_as_on_paper(number, text):
     assert exact(number) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (2.06e-9, "≈0"),  # not 0, because a division can make it large
+        (-6e-8, "≈0"),
+        (0.0, "0"),
+        (632.4545, "632.5"),  # near 6957/11 by chance
+        (15811.388, "1.581e+04"),  # near 22811 ln 2 by chance
+        (-1000.0, "-1000"),
+        (99.5, "199/2"),
+    ],
+)
+def test_a_printed_number_claims_no_exact_value_that_it_lacks(number, text):
+    assert shown((torch.tensor(number, dtype=torch.float64),)) == text
+
+
+def test_a_result_of_two_tensors_on_paper_shows_its_numbers():
+    weights = torch.full((1, 2, 3, 3), 1 / 3)
+    assert shown((torch.ones(1, 3, 4), weights)).count("1/3") == 18
+
+
+def asked(function: str, number: int, change: str, form: str, is_weak=False):
+    line = ChangedLine(number, "old", "new", change, "", is_weak)
+    return Question(function, form, line, "A", change + form, "A", "", (), is_weak)
+
+
+def test_other_lines_and_changes_come_before_repetitions():
+    unsqueezed = "x.unsqueeze(1) -> x.unsqueeze(2)"
+    first = asked("f", 1, "a -> b", "shape")
+    which = asked("f", 2, unsqueezed, "which")
+    again = asked("g", 1, unsqueezed, "which")
+    same_line = asked("f", 1, "c -> d", "value")
+    far = asked("g", 2, "e -> f", "value")
+    weak = asked("g", 3, "k -> l", "which", is_weak=True)
+    for salt in "abcdef":
+        chosen = choose([first, far, which, again], salt)
+        assert len(chosen) == 3 and not {which, again} <= set(chosen)
+        chosen = choose([first, which, same_line, far], salt)
+        assert len(chosen) == 3 and not {first, same_line} <= set(chosen)
+        assert set(choose([first, which, again, weak], salt)) == {first, which, again}
+
+
+def test_the_same_dropped_call_in_two_functions_is_a_repetition():
+    dropped = [asked(f, 1, f"{f}(x).clamp(min=0) -> {f}(x)", "which") for f in "fg"]
+    others = [asked("f", 2, "a -> b", "shape"), asked("f", 3, "c -> d", "value")]
+    for salt in "abcdef":
+        chosen = choose([*dropped, *others], salt)
+        assert len(chosen) == 3 and not set(dropped) <= set(chosen)
+
+
+def test_a_result_that_depends_on_earlier_calls_is_not_asked_about(sheet_of):
+    answers = styled(0)
+    answers["attention-scores"] = (
+        "def attention_scores(query, key, kept=[]):\n"
+        "    kept.append(query @ key.mT / query.size(-1) ** 0.5)\n"
+        "    return kept[0]\n"
+    )
+    functions = {one.function for one in sheet_of(answers).questions}
+    assert functions and "attention_scores" not in functions
+
+
+def test_a_quotient_of_1_keeps_its_divisor():
+    changed = changed_lines("def f(x):\n    return 1 / (x / 2) ** 0.5", given=())
+    instructive = {one.change for one in changed if not one.is_weak}
+    assert instructive == {"x / 2 -> x", "(x / 2) ** 0.5 -> (x / 2) ** 1"}
+
+
+def test_the_size_of_the_batch_is_no_other_axis():
+    text = "def f(x):\n    return x.view(x.size(0), x.size(1), -1)"
+    assert {one.change for one in changed_lines(text, given=())} >= {
+        "x.size(1) -> x.size(2)"
+    }
+    instructive = [one for one in changed_lines(text, given=()) if not one.is_weak]
+    assert [one.change for one in instructive] == ["x.size(1) -> x.size(2)"]
 
 
 def test_a_change_that_may_be_rounding_is_unclear():
