@@ -18,8 +18,10 @@ from nbgrader.api import Gradebook
 from sets import first_of
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
+from autograder.assemble.assembler import assemble
 from autograder.classroom.fingerprint import fingerprint_of_unit
 from autograder.classroom.folder import ClassFolder
+from autograder.course import load_course
 from autograder.unit import graded_unit
 
 pytestmark = [
@@ -97,6 +99,31 @@ def test_the_kit_and_the_limits_decide_too(tiny_class):
     found.append(fingerprint())
     assert len(set(found)) == 3
     assert fingerprint() == found[-1]
+
+
+def test_a_class_in_another_folder_is_not_graded_again(tiny_class):
+    unit = graded_unit(UNIT, tiny_class)
+    found = fingerprint_of_unit(ClassFolder(tiny_class), unit)
+    moved = tiny_class.rename(tiny_class.with_name("moved"))
+    assert fingerprint_of_unit(ClassFolder(moved), unit) == found
+
+
+def test_other_points_count_after_a_class_was_graded(classroom):
+    only(classroom, "perfect-one")
+    assert grade(classroom).exit_code == 0
+    master = classroom / "solutions" / "notebooks" / UNIT / f"{UNIT}.md"
+    text = master.read_text(encoding="utf-8")
+    text = text.replace(":points: 20", ":points: 25").replace(
+        ":points: 40", ":points: 35"
+    )
+    master.write_text(text, encoding="utf-8")
+    assemble(load_course(classroom), [])
+    done = grade(classroom)
+    assert done.exit_code == 0, done.output
+    assert scores(classroom) == {"perfect-one": 70.0}
+    with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
+        cells = gradebook.find_notebook(UNIT, UNIT).grade_cells
+        assert sorted(one.max_score for one in cells) == [10, 25, 30, 35]
 
 
 CHANGES = ["checks", "gradebook", "files"]
