@@ -18,10 +18,8 @@ from nbgrader.api import Gradebook
 from sets import first_of
 from tiny_grading import EXPECTED, UNIT, cells, grade, only, scores, submission
 
-from autograder.assemble.assembler import assemble
 from autograder.classroom.fingerprint import fingerprint_of_unit
 from autograder.classroom.folder import ClassFolder
-from autograder.course import load_course
 from autograder.unit import graded_unit
 
 pytestmark = [
@@ -102,22 +100,24 @@ def test_the_kit_and_the_limits_decide_too(tiny_class):
 
 
 def test_a_class_in_another_folder_is_not_graded_again(tiny_class):
-    unit = graded_unit(UNIT, tiny_class)
-    found = fingerprint_of_unit(ClassFolder(tiny_class), unit)
-    moved = tiny_class.rename(tiny_class.with_name("moved"))
-    assert fingerprint_of_unit(ClassFolder(moved), unit) == found
+    def fingerprint(root: Path) -> str:
+        return fingerprint_of_unit(ClassFolder(root), graded_unit(UNIT, root))
+
+    found = fingerprint(tiny_class)
+    moved = shutil.copytree(tiny_class, tiny_class.with_name("moved"))
+    assert fingerprint(moved) == found
 
 
 def test_other_points_count_after_a_class_was_graded(classroom):
     only(classroom, "perfect-one")
     assert grade(classroom).exit_code == 0
-    master = classroom / "solutions" / "notebooks" / UNIT / f"{UNIT}.md"
-    text = master.read_text(encoding="utf-8")
-    text = text.replace(":points: 20", ":points: 25").replace(
-        ":points: 40", ":points: 35"
-    )
-    master.write_text(text, encoding="utf-8")
-    assemble(load_course(classroom), [])
+    for folder in (classroom / "solutions" / "notebooks", classroom / "assignments"):
+        path = folder / UNIT / f"{UNIT}.ipynb"
+        text = path.read_text(encoding="utf-8")
+        for before, after in ((20, 25), (40, 35)):
+            assert f'"points": {before},' in text
+            text = text.replace(f'"points": {before},', f'"points": {after},')
+        path.write_text(text, encoding="utf-8")
     done = grade(classroom)
     assert done.exit_code == 0, done.output
     assert scores(classroom) == {"perfect-one": 70.0}
