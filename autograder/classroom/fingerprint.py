@@ -82,7 +82,7 @@ def fingerprint_of_unit(folder: ClassFolder, unit: GradedUnit) -> str:
     settings = (
         unit.draw_number,
         folder.limits,
-        folder.db_url,
+        folder.db_url.replace(str(folder.root), ""),  # also in a moved or copied class
         sorted(versions().items()),
     )
     digest.update(repr(settings).encode())

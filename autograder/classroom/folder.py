@@ -132,12 +132,21 @@ class ClassFolder:
         return Path(url.database)
 
     def _is_registered(self, slug: str) -> bool:
-        """Return whether the gradebook has all cells of the unit, or any marks."""
+        """Return whether the gradebook has the unit's cells and the checks' points.
+
+        If a notebook with marks has other cells, they stay as they are. The points of
+        written answers do not count, because `written_answers` may set them to 0.
+        """
         released = graded_unit(slug, self.root).released
-        needed = {
-            cell.metadata.nbgrader.grade_id
+        ours = {
+            cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader
             for cell in released.cells
             if "nbgrader" in cell.metadata
+        }
+        points = {
+            name: float(cell["points"])
+            for name, cell in ours.items()
+            if cell["grade"] and not cell["solution"]
         }
         with Gradebook(self.db_url) as gradebook:
             try:
@@ -145,7 +154,11 @@ class ClassFolder:
             except MissingEntry:
                 return False
             known = {cell.name for cell in found.source_cells}
-            return needed <= known or bool(found.submissions)
+            if known != set(ours) and found.submissions:
+                return True
+            theirs = {cell.name: cell.max_score for cell in found.grade_cells}
+            has_points = all(theirs.get(name) == n for name, n in points.items())
+            return set(ours) <= known and has_points
 
     def autograded(self, student: str, slug: str) -> Path:
         """Return the folder to which nbgrader writes a graded submission."""

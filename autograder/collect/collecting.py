@@ -210,6 +210,9 @@ class _Collecting:
             units.setdefault(self.sorting.wanted.slug, {})
         for slug in sorted(units):
             self._collect_unit(slug, units[slug])
+        if self.keeps:
+            for item in found.taken:
+                self.quarantine.release(item.incoming)
         self._leave_out(reading)
         self._say_missing(units)
         self._add_students(found.taken)

@@ -24,7 +24,11 @@ from autograder.collect.submission_store import STORE
 IDENTITIES = "students.json"
 Name = tuple[tuple[str, ...], str]
 NOBODY = "does not say whose it is"
-TWINS = "is of one of several students with this name, or of one who handed in twice"
+TWINS = (
+    "is of one of several students with this name (accents do not count), or of one "
+    "who handed in twice"
+)
+OF_MOODLE = f"{TWINS}: collect again with Moodle's grading worksheet as --roster"
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class StudentMatcher:
         if len(names) == 1 and is_sure:
             return Match((names[0],))
         if is_twin and (self.roster.is_given or not named.user):
-            return Match(why=TWINS)
+            return Match(why=OF_MOODLE if named.platform == "moodle" else TWINS)
         if len(names) > 1:
             return Match(why=f"is of {' or '.join(names)}, who have one name")
         return self._not_in_roster(named, may_be_new)

@@ -56,6 +56,10 @@ class Quarantine:
             text = json.dumps(sorted(self._untimed), indent=1)
             atomic_write(self._known, f"{text}\n".encode())
 
+    def release(self, incoming: IncomingNotebook) -> None:
+        """Delete the copy of a file that now has a student, as its name there says."""
+        (self.folder / f"{_name_of(incoming)}.ipynb").unlink(missing_ok=True)
+
     def with_time(self, incoming: IncomingNotebook) -> IncomingNotebook:
         """Return a notebook, marked as untimed if the original had no own time."""
         if self._untimed and sha256(incoming.content) in self._untimed:

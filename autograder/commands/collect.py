@@ -132,7 +132,7 @@ def last_lines_of(done: "Collected") -> list[str]:
         f"{some(report.missing_by_name(slug))}"
         for slug, students in report.missing.items()
     ]
-    if report.of(PUT_ASIDE):
+    if any(not one.students for one in report.of(PUT_ASIDE)):
         lines.append(
             "To collect a file that was put aside, put an id in front of its name, as "
             "in `al1815 - …`, and collect collected/_not-sorted."

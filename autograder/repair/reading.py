@@ -193,6 +193,8 @@ def _parse(content: bytes) -> dict[str, Any]:
         raise Refused(Phrase("the file is empty"))
     if content.count(b"[") + content.count(b"{") > MAX_PARTS:
         raise Refused(Phrase("it contains too many lists: clear the outputs"))
+    if content.startswith(b"%PDF-"):
+        raise Refused(Phrase("it is a PDF, not a notebook"))
     problem = ""
     for encoding in ENCODINGS:
         try:

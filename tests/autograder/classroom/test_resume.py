@@ -99,6 +99,33 @@ def test_the_kit_and_the_limits_decide_too(tiny_class):
     assert fingerprint() == found[-1]
 
 
+def test_a_class_in_another_folder_is_not_graded_again(tiny_class):
+    def fingerprint(root: Path) -> str:
+        return fingerprint_of_unit(ClassFolder(root), graded_unit(UNIT, root))
+
+    found = fingerprint(tiny_class)
+    moved = shutil.copytree(tiny_class, tiny_class.with_name("moved"))
+    assert fingerprint(moved) == found
+
+
+def test_other_points_count_after_a_class_was_graded(classroom):
+    only(classroom, "perfect-one")
+    assert grade(classroom).exit_code == 0
+    for folder in (classroom / "solutions" / "notebooks", classroom / "assignments"):
+        path = folder / UNIT / f"{UNIT}.ipynb"
+        text = path.read_text(encoding="utf-8")
+        for before, after in ((20, 25), (40, 35)):
+            assert f'"points": {before},' in text
+            text = text.replace(f'"points": {before},', f'"points": {after},')
+        path.write_text(text, encoding="utf-8")
+    done = grade(classroom)
+    assert done.exit_code == 0, done.output
+    assert scores(classroom) == {"perfect-one": 70.0}
+    with Gradebook(f"sqlite:///{classroom}/gradebook.db") as gradebook:
+        cells = gradebook.find_notebook(UNIT, UNIT).grade_cells
+        assert sorted(one.max_score for one in cells) == [10, 25, 30, 35]
+
+
 CHANGES = ["checks", "gradebook", "files"]
 
 

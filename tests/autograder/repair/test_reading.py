@@ -17,6 +17,7 @@ from autograder.repair.reading import read_content
     [
         (b"", "empty"),
         (b"\xef\xbb\xbf  \n", "empty"),
+        (b"%PDF-1.7\n%\xe2\xe3", "it is a PDF, not a notebook"),
         (b'{"cells": [{"cell_type": "co', "not a complete notebook"),
         (b"[1, 2]", "not a notebook"),
         (b'{"a": 1}', "no cells"),
@@ -30,6 +31,7 @@ from autograder.repair.reading import read_content
     ids=[
         "empty",
         "only a mark",
+        "a report",
         "cut off",
         "list",
         "object",

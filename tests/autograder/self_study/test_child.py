@@ -19,7 +19,7 @@ ODD = {
     "without cells": ('{"nbformat": 4, "metadata": {}}', "it has no cells"),
     "no cell": ('{"cells": [], "nbformat": 4, "metadata": {}}', "has no cells"),
     "of another unit": (answers("07"), "it is the notebook of another unit"),
-    "a report": ("%PDF-1.7", "it is not a complete notebook file"),
+    "a report": ("%PDF-1.7", "it is a PDF, not a notebook"),
 }
 
 

@@ -11,6 +11,7 @@ from autograder.collect import CollectError, collect
 from autograder.collect.name_cleaning import folder_name, letters
 from autograder.collect.roster import read_roster
 from autograder.commands.app import app
+from autograder.commands.collect import last_lines_of
 
 NAMESAKES = """id,first_name,last_name,email,team
 20231234,민준,김,,Team 1
@@ -127,6 +128,33 @@ def test_moodles_worksheet_tells_namesakes_apart(folder, root, numbered, tmp_pat
     done = collect(archive(tmp_path / "a.zip", *files), folder, roster=worksheet)
     assert taken(root) == {"am2": numbered(0), "am1": numbered(1)}
     assert [source for source, _ in problems(done)] == names[2:]
+
+
+def test_what_a_worksheet_identifies_is_no_longer_put_aside(
+    folder, root, numbered, tmp_path
+):
+    """The archive is collected with the participants, and then with the worksheet."""
+    students = "Anna,Müller,am1@example.org\nAnna,Müller,am2@example.org\n"
+    participants = tmp_path / "participants.csv"
+    participants.write_text(f"First name,Last name,Email address\n{students}")
+    names = [f"Anna Müller_{n}{MOODLE}" for n in (71, 72)]
+    files = [(name, numbered(n)) for n, name in enumerate(names)]
+    path = archive(tmp_path / "a.zip", *files)
+    done = collect(path, folder, roster=participants)
+    assert all("Moodle's grading worksheet" in why for _, why in problems(done))
+    assert any("put an id in front" in line for line in last_lines_of(done))
+    aside = root / "collected" / "_not-sorted"
+    assert len(list(aside.iterdir())) == 2
+    worksheet = tmp_path / "worksheet.csv"
+    worksheet.write_text(
+        "Identifier,Full name,Email address\n"
+        "Participant 71,Anna Müller,am1@example.org\n"
+        "Participant 72,Anna Müller,am2@example.org\n"
+    )
+    done = collect(path, folder, roster=worksheet)
+    assert taken(root) == {"am1": numbered(0), "am2": numbered(1)}
+    assert not list(aside.iterdir())
+    assert not any("put an id in front" in line for line in last_lines_of(done))
 
 
 def test_two_archives_of_moodle_number_students_anew(folder, root, numbered, tmp_path):
