@@ -30,6 +30,13 @@ from autograder.checking.generic_checks import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
+from autograder.checking.varied_inputs import (
+    SOME_SIZES,
+    Varied,
+    expect_every_size,
+    orders_of,
+    varied_inputs,
+)
 from autograder.phrases import Phrase
 from transformer.recurrent import attention as reference
 from transformer.recurrent.cell import gru_step
@@ -119,7 +126,7 @@ def test_shift_values(student, draw):
     expect_equal(got, want, "the shifted target", shift_mistakes(tgt, sos_id))
 
 
-@check("shift-right", share=1, title="One sentence of one word; a transposed tensor")
+@check("shift-right", share=1, title="Any sizes; a transposed tensor")
 def test_shift_of_little(student, draw):
     many = draw.ids(B, S)
 
@@ -133,6 +140,12 @@ def test_shift_of_little(student, draw):
     with blame(NOT_CONTIGUOUS, ordinary):
         got = student.shift_right(tgt, 2)
     expect_equal(got, reference.shift_right(tgt, 2), "the shifted target")
+    for number, n in enumerate(orders_of(("b", "s")).values()):
+        some = draw.ids(n["b"], n["s"], low=0, high=9)
+        with blame(SOME_SIZES, ordinary):
+            got = student.shift_right(some, number)
+            want = reference.shift_right(some, number)
+            expect_equal(got, want, "the shifted target")
 
 
 @check("shift-right", share=1, title="Calls are independent, on the target's device")
@@ -330,7 +343,7 @@ def test_step_values(student, draw):
     expect_close(got, step_of(given), "the new state", mistakes=named)
 
 
-@check("gru-step", share=1, title="A batch of one sentence")
+@check("gru-step", share=1, title="Any sizes, and a batch of one sentence")
 def test_step_of_one(student, draw):
     usual, one = step_inputs(draw), step_inputs(draw, b=1)
 
@@ -341,6 +354,22 @@ def test_step_of_one(student, draw):
         got = student.gru_step(*one)
         what = "the new state for a batch of 1"
         expect_close(got, step_of(one), what, step_mistakes(one))
+    shapes = ["b,d", "b,d_h", "d_h,d", "d_h,d_h", "d_h", "d_h"]
+    expect_every_size(
+        student,
+        student.gru_step,
+        gru_step,
+        [in_three_blocks(case) for case in varied_inputs(draw, shapes, large=2.0)],
+        "the new state",
+        tolerance=1e-4,
+    )
+
+
+def in_three_blocks(case: Varied) -> Varied:
+    """Make weights and biases three blocks high."""
+    x, state, *weights = (one.contiguous() for one in case.inputs)
+    high = [torch.cat([w, w.roll(1, -1) / 2, -w]) for w in weights]
+    return replace(case, inputs=[x, state, *high])
 
 
 @check("gru-step", share=1, title="Large numbers; each call by itself")
@@ -486,7 +515,7 @@ def test_score_values(student, draw):
 @check(
     "additive-score",
     share=1,
-    title="As many sentences as positions, and a single sentence",
+    title="Any sizes, and a single sentence",
 )
 def test_score_of_other_sizes(student, draw):
     usual = score_inputs(draw)
@@ -507,6 +536,19 @@ def test_score_of_other_sizes(student, draw):
     with blame(SQUEEZED, ordinary):
         got = student.additive_score(*one)
         expect_close(got, score_of(one), "the result for a batch of 1")
+    expect_every_size(
+        student,
+        student.additive_score,
+        reference.additive_score,
+        [
+            replace(case, inputs=[one.contiguous() for one in case.inputs])
+            for case in varied_inputs(
+                draw, ["b,d_h", "b,s,m", "a,d_h", "a,m", "a"], large=9.0
+            )
+        ],
+        "the result",
+        tolerance=1e-4,
+    )
 
 
 @check("additive-score", share=1, title="Float64, a memory that is not contiguous")
@@ -720,7 +762,7 @@ def test_attend_to_nothing(student, draw):
     expect_close(context, want[0], Phrase("the context {beside}", beside))
 
 
-@check("attend", share=1, title="Scores of any size, far above 0 or far below")
+@check("attend", share=1, title="Any sizes, and scores far above or below 0")
 def test_attend_with_large_scores(student, draw):
     (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
 
@@ -745,6 +787,19 @@ def test_attend_with_large_scores(student, draw):
             expect_close(weights, want[1], what, tolerance=last)
             what = "the context of large scores"
             expect_close(context, want[0], what, tolerance=4 * last)
+    for part, what in enumerate(("the context", "the tensor of weights")):
+        expect_every_size(
+            student,
+            student.attend,
+            lambda *given, part=part: reference.attend(*given)[part],
+            [
+                case
+                for case in varied_inputs(draw, ["b,s", "b,s,d"], ["b,s"], large=9.0)
+                if case.case != "ones"  # another check has a batch of one
+            ],
+            what,
+            part=part,
+        )
 
 
 @check("attend", share=1, title="Calls are independent, on the scores' device")
@@ -876,12 +931,22 @@ def test_states_values(student, draw):
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
-@check("concat-final-states", share=2, title="Of four layers, the last")
+@check("concat-final-states", share=2, title="Of any number of layers, the last")
 def test_states_of_many_layers(student, draw):
     h_n = draw.normal(8, B, H)
     got = student.concat_final_states(h_n)
     want = reference.concat_final_states(h_n.double())
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
+    expect_every_size(
+        student,
+        student.concat_final_states,
+        reference.concat_final_states,
+        [
+            replace(case, inputs=[torch.cat([case.inputs[0], 2 * case.inputs[0]])])
+            for case in varied_inputs(draw, ["layers,b,d_h"])
+        ],
+        "the tensor of joined states",
+    )
 
 
 @check(
@@ -947,9 +1012,17 @@ class Twins:
     trusted: reference.BiLSTMAttention
 
 
-def twins(student, draw, pad_id: int = PAD) -> Twins:
+def twins(
+    student,
+    draw,
+    pad_id: int = PAD,
+    words: int = WORDS,
+    classes: int = CLASSES,
+    width: int = WIDTH,
+    hidden: int = HIDDEN,
+) -> Twins:
     """Build both classifiers with the same random weights."""
-    sizes = (WORDS, CLASSES, WIDTH, HIDDEN, pad_id)
+    sizes = (words, classes, width, hidden, pad_id)
     trusted = reference.BiLSTMAttention(*sizes)
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
     state = draw.state(shapes)
@@ -1211,7 +1284,7 @@ def scores_of(model: reference.BiLSTMAttention, ids: Tensor) -> Tensor:
     return (states @ reference.concat_final_states(final)[..., None])[..., 0]
 
 
-@check("bilstm-attention", share=2, title="Right weights, none on padding")
+@check("bilstm-attention", share=2, title="Right weights, none on padding; any sizes")
 def test_classifier_weights(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
     _, weights = classify(pair.student, ids)
@@ -1220,6 +1293,34 @@ def test_classifier_weights(student, draw):
     _, want = pair.trusted(ids)
     named["the scores, not the weights"] = lambda: scores_of(pair.trusted, ids)
     expect_close(weights, want, "the tensor of weights", mistakes=named, tolerance=2e-5)
+    for case, n in orders_of(MODEL_SIZES).items():
+        with blame(SOME_SIZES, lambda: test_classifier_logits(student, draw)):
+            expect_classifier_of_size(student, draw, case, n)
+
+
+MODEL_SIZES = ("b", "s", "words", "classes", "width", "hidden")
+
+
+def expect_classifier_of_size(student, draw, case: str, n: dict[str, int]) -> None:
+    """Compare both results of a classifier with these sizes, in both modes."""
+    pad_id = 0 if case in ("falling", "long") else n["words"]
+    pair = twins(student, draw, pad_id, n["words"] + 1, *list(n.values())[3:])
+    ids = draw.ids(n["b"], n["s"], low=0, high=n["words"]) + (pad_id == 0)
+    longest = torch.arange(n["b"])[:, None] % n["s"]
+    ids = ids.masked_fill(torch.arange(n["s"]) > longest, pad_id)
+    if case == "equal":  # the same sentence in every place
+        ids = ids[-1:].repeat(n["b"], 1)
+    call, words = pair.student, Varied(case, n, []).words
+    if case != "rising":
+        call = student.load("torch.no_grad")()(call)
+    for mode, is_training in (("eval()", False), ("train()", True)):
+        pair.student.train(is_training)
+        whats = ("the tensor of logits", "the tensor of weights")
+        for got, want, what in zip(
+            classify(call, ids), pair.trusted(ids), whats, strict=True
+        ):
+            whose = Phrase("After {mode}, with {sizes}, {what}", mode, words, what)
+            expect_close(got, want, whose, tolerance=1e-4)
 
 
 @check(

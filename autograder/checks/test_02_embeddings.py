@@ -31,6 +31,7 @@ from autograder.checking.generic_checks import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double
+from autograder.checking.varied_inputs import SOME_SIZES, orders_of
 from autograder.phrases import Phrase
 from transformer.analysis import embeddings as reference
 
@@ -481,6 +482,19 @@ def test_one_hot_values(student, draw):
     with blame("a table of a fixed size"):
         got = student.one_hot_embedding(ids, weight)
         expect_close(got, weight.double()[ids], "With a larger table, the result")
+    for n, ids in ids_of_every_size(draw):
+        weight = draw.normal(n["words"], n["d_model"])
+        if ids.numel() == 1:
+            continue  # another check has axes of length 1
+        with blame(SOME_SIZES):
+            got = student.one_hot_embedding(ids, weight)
+            expect_close(got, weight.double()[ids], "The result")
+
+
+def ids_of_every_size(draw) -> Iterator[tuple[dict[str, int], Tensor]]:
+    """Yield every order of sizes, and ids (b, t) that are not contiguous."""
+    for n in orders_of(("b", "t", "words", "d_model")).values():
+        yield n, draw.ids(n["t"], n["b"], low=0, high=n["words"]).T
 
 
 @check(
@@ -748,6 +762,10 @@ def test_lookup_gradient_again(student, draw):
     with blame("code that works only for few tokens or rows"):
         what = "The gradient of a larger table"
         expect_close(function(*many), right(*many), what, tolerance=1e-4)
+    for n, ids in ids_of_every_size(draw):
+        given = ids, draw.normal(*ids.shape, n["d_model"]), n["words"]
+        with blame(SOME_SIZES):
+            expect_close(function(*given), right(*given), "The gradient")
 
 
 @check(
@@ -948,6 +966,16 @@ def expect_other_width(student, draw) -> None:
     }
     what = "The result of a second layer, with a different width,"
     expect_close(layer(ids), wide * (4 * D) ** 0.5, what, named)
+    for n, ids in ids_of_every_size(draw):
+        layer = student.TokenEmbedding(n["words"], n["d_model"])
+        ((name, shape),) = layer.parameters_by_name().items()
+        table = draw.normal(*shape)
+        layer.load_state_dict({name: table}, strict=False)
+        want = table.double()[ids] * n["d_model"] ** 0.5
+        for is_training in (True, False):
+            layer.train(is_training)
+            with blame(SOME_SIZES):
+                expect_close(layer(ids), want, "The result")
 
 
 # --- tie_weights ------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Hidden checks of unit 08: layer, encoder, states, drift, and masked words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from autograder.checking.compare import describe
 from autograder.checking.expect import (
     check,
     expect_close,
+    expect_equal,
     expect_shape,
     fail,
 )
@@ -35,6 +36,14 @@ from autograder.checking.kinds_of_inputs import (
     expect_double,
     expect_every_mask,
     masks_of_every_kind,
+)
+from autograder.checking.varied_inputs import (
+    SOME_SIZES,
+    Varied,
+    expect_every_size,
+    expect_modules_of_every_size,
+    orders_of,
+    varied_inputs,
 )
 from autograder.phrases import Phrase
 from transformer import encoder as reference
@@ -365,9 +374,7 @@ def test_layer_pre_norm(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
-@check(
-    "encoder-layer", share=1, title="Any feed-forward layer, and a mask of any shape"
-)
+@check("encoder-layer", share=1, title="Any sizes, any feed-forward, any mask's shape")
 def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
@@ -381,6 +388,51 @@ def test_layer_with_every_mask(student, draw):
         masks,
         "the layer's output",
     )
+    make = partial(pair_of, student, draw, reference.EncoderLayer)
+    expect_modules(student, draw, make, "the layer's output")
+
+
+def expect_modules(
+    student, draw, make: Callable[..., tuple[Any, nn.Module]], what: str
+) -> None:
+    """Fail unless modules of every size are right, post-norm and pre-norm.
+
+    Args:
+        student: the fixture.
+        draw: the fixture.
+        make: makes the student's module and the trusted one, with changes of the
+            configuration.
+        what: the result, in words.
+    """
+    for norm_first in (False, True):
+        made: list[nn.Module] = []
+
+        def build(n: dict[str, int], first=norm_first, made=made) -> Any:
+            sizes = sizes_of(n) | {"d_ff": n["d_ff"]}
+            own, made[:] = (pair := make(norm_first=first, **sizes))[0], pair[1:]
+            return own.float()
+
+        expect_modules_of_every_size(
+            student,
+            build,
+            lambda n, made=made: made[0].train(),
+            every_source(draw),
+            draw,
+            what,
+        )
+
+
+def every_source(draw) -> Iterator[Varied]:
+    """Draw sources and masks of every order of sizes."""
+    return varied_inputs(
+        draw, ["b,s,h*d_k"], ["b,1,s,s"], large=9.0, others=["d_ff", "layers"]
+    )
+
+
+def sizes_of(n: dict[str, int]) -> dict[str, int]:
+    """Return the changes of the configuration for these sizes."""
+    layers = min(n["layers"], N + 1)
+    return {"d_model": n["h"] * n["d_k"], "n_heads": n["h"], "n_layers": layers}
 
 
 def dropout_mistakes(
@@ -445,6 +497,7 @@ def test_layer_gradients(student, draw):
     expect_norms_of_tokens(student, draw)
     layer, trusted = pair_of(student, draw, reference.EncoderLayer)
     x, mask, upstream = words(draw), draw.mask(B, 1, 1, S), words(draw)
+    layer.train()  # where gradients count; its dropout is 0
     run = student.gradients(layer, x, mask, upstream=upstream)
     expect_every_parameter(run.parameters)
     expect_gradients(run, lambda x: trusted(x, mask), [x], upstream)
@@ -525,10 +578,31 @@ class HalfLayer(nn.Module):
         return self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
 
 
+class HalfLayers(nn.Module):
+    """A trusted encoder of such layers."""
+
+    def __init__(self, layers: Sequence[nn.Module], norm: nn.Module):
+        """Take the layers and the last normalisation."""
+        super().__init__()
+        self.layers, self.norm = nn.ModuleList(layers), norm
+
+    def forward(self, x: Tensor, src_mask: Tensor | None = None) -> Tensor:
+        """Compute the memory (b, s, d_model) from x."""
+        return self.norm(through(list(self.layers), x, src_mask))
+
+
+def encoders(student, draw, norm_first: bool, **changes) -> tuple[Any, HalfLayers]:
+    """Make the student's encoder around trusted layers, and the trusted encoder."""
+    changes["norm_first"] = norm_first
+    layers = foreign_layers(draw, **changes)
+    norm = nn.LayerNorm(changes["d_model"]) if norm_first else nn.Identity()
+    return encoder_around(student, layers, **changes), HalfLayers(layers, norm)
+
+
 def foreign_layers(draw, **changes) -> list[HalfLayer]:
     """Make N correct layers with random weights."""
     layers = []
-    for _ in range(N):
+    for _ in range(changes.get("n_layers", N)):
         layer = HalfLayer(TransformerConfig(30, 31, **SIZES | changes))
         layer.double().load_state_dict(drawn_state(draw, layer))
         layers.append(layer)
@@ -690,7 +764,7 @@ def test_encoder_with_own_layers(student, draw):
         expect_close(encoder(x), trusted(x), "The memory without a mask")
 
 
-@check("encoder", share=1, title="Each call has its own result")
+@check("encoder", share=1, title="Any sizes, and each call has its own result")
 def test_encoder_of_each_call(student, draw):
     layers = foreign_layers(draw)
     encoder = encoder_around(student, layers)
@@ -700,6 +774,7 @@ def test_encoder_of_each_call(student, draw):
     expect_each_call_anew(
         student, encoder, calls, lambda x, mask: through(layers, x, mask), "the memory"
     )
+    expect_modules(student, draw, partial(encoders, student, draw), "the memory")
 
 
 @check(
@@ -723,6 +798,7 @@ def test_encoder_gradients(student, draw):
     stack, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     for layers in (stack, stack[:-1]):
         encoder, upstream = encoder_around(student, layers), words(draw)
+        encoder.train()  # where gradients count; its dropout is 0
         run = student.gradients(encoder, x, mask, upstream=upstream)
         expect_every_parameter(run.parameters)
         expect_gradients(run, partial(through, layers, mask=mask), [x], upstream)
@@ -853,7 +929,7 @@ def test_states_gradients(student, draw):
     expect_gradients(run, lambda x: through(layers, x, None), [x], upstream)
 
 
-@check("layer-states", share=1, title="A stack of one layer, and of three")
+@check("layer-states", share=1, title="Any sizes; a stack of one layer, and of three")
 def test_states_of_other_stacks(student, draw):
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
     for some in (layers[:1], layers[:3]):
@@ -872,6 +948,26 @@ def test_states_of_other_stacks(student, draw):
         for number, want in enumerate(wanted):
             what = Phrase("State {number} of a stack of {n}", number, len(some))
             expect_close(states[number], want, what)
+    for case in every_source(draw):
+        with blame(SOME_SIZES, lambda: test_states_values(student, draw)):
+            expect_states_of_size(student, draw, case)
+
+
+def expect_states_of_size(student, draw, case: Varied) -> None:
+    """Compare all states of a stack, in evaluation and in training."""
+    x, mask = case.inputs[0].double(), case.inputs[1]
+    layers = foreign_layers(draw, **sizes_of(case.sizes))
+    encoder = encoder_around(student, layers, **sizes_of(case.sizes))
+    call = student.layer_states
+    if not case.keeps_gradients:
+        call = student.load("torch.no_grad")()(call)
+    for mode, is_training in (("eval()", False), ("train()", True)):
+        encoder.train(is_training)
+        states, wanted = listed(call(encoder, x, mask)), states_of(layers, x, mask)
+        last = Phrase("State {number}", len(layers))
+        whose = Phrase("After {mode}, with {sizes}, {what}", mode, case.words, last)
+        for got, want in zip(states[::-1], wanted[::-1], strict=False):
+            expect_close(got, want, whose)
 
 
 @check("layer-states", share=1, title="Each call has its own states")
@@ -975,7 +1071,7 @@ def drift_of(states: Sequence[Tensor]) -> Tensor:
     return 1 - cosines(exact, [exact[0]] * len(exact), -1)
 
 
-@check("drift", share=1, title="One state, two, or many; a list or a tuple")
+@check("drift", share=1, title="Any sizes; a list or a tuple of any length")
 def test_drift_of_few_states(student, draw):
     for count in (2, 1, 9):
         states = tuple(words(draw, 1, S, D) for _ in range(count))
@@ -983,6 +1079,14 @@ def test_drift_of_few_states(student, draw):
         expect_close(
             got, drift_of(states), Phrase("The drift of {count} states", count), named
         )
+    source = "lambda drift: lambda states: drift(list(states))"
+    expect_every_size(
+        student,
+        student.load("builtins.eval")(source)(student.drift),
+        drift_of,
+        varied_inputs(draw, ["n,b,s,d_model"]),
+        "the drift",
+    )
 
 
 @check("drift", share=1, title="Vectors of any length; full float64 precision")
@@ -1109,6 +1213,23 @@ def test_masked_places(student, draw):
             "target, whether it is hidden, replaced or unchanged.",
             mistake="changed words that are not targets",
         )
+    for n in orders_of(("b", "s", "words")).values():
+        with blame(SOME_SIZES, lambda: expect_asked_words(masked(student, draw))):
+            expect_all_or_nothing(student, draw, n)
+
+
+def expect_all_or_nothing(student, draw, n: dict[str, int]) -> None:
+    """Fail unless a share of 1 chooses all words, and a share of 0 chooses none."""
+    words = n["words"] + 1  # so that a word can become another one
+    ids, mask_id = padded_sentences(draw, n["b"], n["s"], words), N_SPECIAL + words
+    ids[-1, 0] = N_SPECIAL + words - 1  # the last word
+    ids[:-1, 0] = 0  # a sentence of one token may have no word
+    every = ids.masked_fill(ids < N_SPECIAL, NOT_ASKED)
+    for share, want in ((1.0, every), (0.0, torch.full_like(ids, NOT_ASKED))):
+        read, asked = student.mask_words(ids, mask_id, share)
+        expect_equal(asked, want, "the targets")
+        same = want == NOT_ASKED
+        expect_equal(read[same], ids[same], "the model's input")
 
 
 def expect_asked_words(found: Masked) -> None:

@@ -36,6 +36,13 @@ from autograder.checking.kinds_of_inputs import (
     expect_every_mask,
     masks_of_every_kind,
 )
+from autograder.checking.varied_inputs import (
+    SOME_SIZES,
+    expect_every_size,
+    expect_modules_of_every_size,
+    orders_of,
+    varied_inputs,
+)
 from autograder.phrases import Phrase, series
 from transformer import decoder as reference
 from transformer.config import TransformerConfig
@@ -97,6 +104,40 @@ def twins(student, draw, kind: type[Trusted], **changes) -> Twins[Trusted]:
     theirs.load_state_dict(state)
     theirs.double().eval()
     return Twins(theirs, trusted.double().eval())
+
+
+def expect_modules(student, draw, make: Callable[..., Twins[Any]]) -> None:
+    """Fail unless modules of every size are right, post-norm and pre-norm.
+
+    Args:
+        student: the fixture.
+        draw: the fixture.
+        make: makes the modules with changes of the configuration.
+    """
+    for norm_first in (False, True):
+        made: list[Twins[Any]] = []
+
+        def build(n: Mapping[str, int], first=norm_first, made=made) -> Any:
+            sizes = {"d_model": n["h"] * n["d_k"], "n_heads": n["h"], "d_ff": n["d_ff"]}
+            sizes["n_layers"] = min(n["layers"], N + 1)
+            made[:] = [make(student, draw, norm_first=first, **sizes)]
+            return made[0].student.float()
+
+        expect_modules_of_every_size(
+            student,
+            build,
+            lambda n, made=made: made[0].trusted.train(),
+            varied_inputs(
+                draw,
+                ["b,t,h*d_k", "b,s,h*d_k"],
+                masks=["b,1,t,t", "b,1,t,s"],
+                large=9.0,
+                others=["d_ff", "layers"],
+            ),
+            draw,
+            "x",
+            part=0,
+        )
 
 
 def inputs(draw) -> Inputs:
@@ -471,13 +512,23 @@ def test_layer_pre_norm(student, draw):
 def test_layer_without_masks(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     usual = partial(expect_layer, pair, given)
-    with blame(
-        "code that needs a mask, although both masks are None by default", usual
-    ):
-        result = pair.student(given.x, given.memory)
-        x, _ = expect_parts(result, 2, "two things, x and the weights")
-        want, _ = pair.trusted(given.x, given.memory)
-        expect_close(x, want, "x")
+    expect_masks_optional(pair, given, "two things, x and the weights", usual)
+
+
+def expect_masks_optional(
+    pair: Twins[Any], given: Inputs, parts: str, usual: Callable[[], None] | None = None
+) -> None:
+    """Fail unless a module works without masks, and with one of them."""
+    x, memory, tgt_mask, src_mask = given.all
+    for masks in ((), (tgt_mask,), (None, src_mask)):
+        with blame(
+            "code that needs a mask, although both masks are None by default", usual
+        ):
+            result = pair.student(x, memory, *masks)
+            got, _ = expect_parts(result, 2, parts)
+            want, _ = pair.trusted(x, memory, *masks)
+            what = "x with only one mask" if masks else "x without masks"
+            expect_close(got, want, what)
 
 
 @check(
@@ -520,6 +571,7 @@ def expect_reached(gradients: dict[str, Tensor | None], of: str) -> None:
 def test_layer_gradients(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     upstream = draw.normal(B, T, D)
+    pair.student.train()  # where gradients count; its dropout is 0
     run = student.gradients(pair.student, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
     expect_reached(reached, "the layer's output")
@@ -528,7 +580,7 @@ def test_layer_gradients(student, draw):
     expect_reached({"x": run.inputs[0]}, "the layer's weights")
 
 
-@check("decoder-layer", share=1, title="Masks of any shape")
+@check("decoder-layer", share=1, title="Any sizes, and masks of any shape")
 def test_layer_with_every_mask(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     for place, keys in (("tgt_mask", T), ("src_mask", S)):
@@ -545,6 +597,7 @@ def test_layer_with_every_mask(student, draw):
         expect_every_mask(
             own, right, masks, Phrase("x with this mask as {place}", place)
         )
+    expect_modules(student, draw, partial(twins, kind=reference.DecoderLayer))
 
 
 def output_under(layer: Any, given: Sequence[Tensor], place: str, mask: Tensor) -> Any:
@@ -789,11 +842,7 @@ def test_stack_shapes(student, draw):
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
     expect_stack_values(pair, given)
-    with blame("code that needs a mask, although both masks are None by default"):
-        result = pair.student(given.x, given.memory)
-        x, _ = expect_parts(result, 2, "x and a list of weights")
-        want, _ = pair.trusted(*given.all[:2])
-        expect_close(x, want, "x without masks")
+    expect_masks_optional(pair, given, "x and a list of weights")
 
 
 def expect_stack_values(pair: Twins[reference.Decoder], given: Inputs) -> None:
@@ -830,6 +879,7 @@ WEIGHTS_OF = "lambda stack: lambda *given: stack(*given)[1][{}]"
 def expect_stack_gradients(student, draw, pair: Twins[Any], given: Inputs) -> None:
     """Fail unless gradients of both results reach the inputs and all weights."""
     decoder, upstream = pair.student, draw.normal(B, T, D)
+    decoder.train()  # where gradients count; its dropout is 0
     run = student.gradients(decoder, *given.all, upstream=upstream)
     reached = {"x": run.inputs[0], "the memory": run.inputs[1]} | run.parameters
     expect_reached(reached, "the stack's output")
@@ -862,9 +912,10 @@ def test_stack_pre_norm(student, draw):
     expect_close(x, want, "x", mistakes=named)
 
 
-@check("decoder-stack", share=1, title="Each call has its own results")
+@check("decoder-stack", share=1, title="Any sizes, and each call has its own results")
 def test_stack_of_each_call(student, draw):
     expect_calls_anew(student, draw, stacks(student, draw))
+    expect_modules(student, draw, stacks)
 
 
 @check("decoder-stack", share=1, title="Inputs and device stay the same", form=True)
@@ -901,6 +952,7 @@ def test_stack_ignores_batch_mates(student, draw):
 # --- average_heads ----------------------------------------------------------------
 
 
+OF_LAYERS = "lambda average: lambda weights: average(list(weights))"
 OF_TENSORS = "lambda average: lambda *weights: average(list(weights))"
 
 
@@ -943,7 +995,7 @@ def expect_average(student, weights: list[Tensor]) -> None:
     expect_close(got, exact.mean((0, 2)), "average", mistakes=named)
 
 
-@check("average-heads", share=1, title="One layer or many; also float64")
+@check("average-heads", share=1, title="Any sizes, one layer or many; also float64")
 def test_average_of_few_layers(student, draw):
     weights = many_weights(draw)
     usual = partial(expect_average, student, weights)
@@ -955,6 +1007,16 @@ def test_average_of_few_layers(student, draw):
     got = student.average_heads(exact)
     expect_close(got, right_average(exact), "average")
     expect_dtype(got, torch.float64, "average")
+    expect_every_size(
+        student,
+        student.load("builtins.eval")(OF_LAYERS)(student.average_heads),
+        right_average,
+        [
+            replace(case, inputs=[case.inputs[0].softmax(dim=-1)])
+            for case in varied_inputs(draw, ["n,b,h,t,s"])
+        ],
+        "average",
+    )
 
 
 def right_average(weights: Sequence[Tensor]) -> Tensor:
@@ -1146,7 +1208,7 @@ def expect_own_padding(student, draw) -> None:
     expect_close(other.student(ids).masked_fill(rows, 0.0), want, what, named)
 
 
-@check("language-model", share=1, title="Pre-norm, float32, and a batch of one")
+@check("language-model", share=1, title="Any sizes, pre-norm, and float32")
 def test_logits_of_another_model(student, draw):
     changes = {"norm_first": True, "positions": "sinusoidal", "n_layers": 3}
     pair = language_models(student, draw, **changes)
@@ -1156,6 +1218,51 @@ def test_logits_of_another_model(student, draw):
     one = ids[1:2]
     got, want = at_words(pair.student(one), one), at_words(pair.trusted(one), one)
     expect_close(got, want, "the logits in float32", tolerance=1e-4)
+    for number in range(len(orders_of(MODEL_SIZES))):
+        with blame(SOME_SIZES, lambda: expect_model_of_size(student, draw, 0)):
+            expect_model_of_size(student, draw, number)
+
+
+MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "words", "layers")
+
+
+def expect_model_of_size(student, draw, number: int) -> None:
+    """Compare logits and loss of a model with the sizes of this number."""
+    case, n = list(orders_of(MODEL_SIZES).items())[number]
+    pair = language_models(
+        student,
+        draw,
+        d_model=2 * n["h"] * n["half"],
+        n_heads=n["h"],
+        d_ff=n["d_ff"],
+        tgt_vocab_size=n["words"] + 1,
+        n_layers=min(n["layers"], N + 1),
+        norm_first=number % 2 == 0,
+        positions=("learned", "sinusoidal")[number % 2],
+        pad_id=(pad := 0 if case in ("falling", "long") else n["words"]),
+    )
+    longest = torch.arange(n["b"])[:, None] % n["t"] + 2  # 2 words or more
+    ids = draw.ids(n["b"], n["t"] + 1, low=0, high=n["words"]) + (pad == 0)
+    ids = ids.masked_fill(torch.arange(n["t"] + 1) >= longest, pad)
+    if case == "equal":
+        ids = ids[-1:].repeat(n["b"], 1)
+    read = ids[:, :-1].flip(1) if pad == 0 else ids[:, :-1]  # padding in front
+    words = (read != pad)[..., None]
+    want = pair.trusted(read) * words
+    call = pair.student
+    if case != "rising":
+        call = student.load("torch.no_grad")()(call)
+    sizes = ", ".join(f"{name} = {size}" for name, size in n.items())
+    for mode, is_training in (("eval()", False), ("train()", True)):
+        pair.student.train(is_training)
+        whose = Phrase("After {mode}, with {sizes}, {what}", mode, sizes, "the logits")
+        got = call(read)
+        expect_shape(got, want.shape, whose)
+        expect_close(got * words, want, whose, tolerance=1e-4)
+        rows = call(ids[:, :-1]).transpose(1, 2)
+        right = F.cross_entropy(rows, ids[:, 1:], ignore_index=pad)
+        whose = Phrase("After {mode}, with {sizes}, {what}", mode, sizes, "the loss")
+        expect_close(pair.student.loss(ids), right, whose, tolerance=1e-4)
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
@@ -1249,6 +1356,7 @@ def expect_loss(model: Any, ids: Tensor, what: str) -> None:
 @check("language-model", share=1, title="Gradients of the loss reach every weight")
 def test_loss_gradients(student, draw):
     pair, ids = language_models(student, draw), padded(draw)
+    pair.student.train()  # where gradients count; its dropout is 0
     around = student.load("torch.nn.Module")()
     around.add_module("model", pair.student)
     student.load("builtins.setattr")(around, "forward", loss_of(student, pair.student))

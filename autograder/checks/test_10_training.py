@@ -36,6 +36,7 @@ from autograder.checking.generic_checks import (
     expect_same_device,
 )
 from autograder.checking.kinds_of_inputs import expect_double, rows_far_apart
+from autograder.checking.varied_inputs import SOME_SIZES, Varied, orders_of
 from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.experiments.bag_translator import BagTranslator
@@ -200,7 +201,7 @@ def test_forward_values(student, draw):
 @check(
     "transformer-forward",
     share=2,
-    title="A different pad_id, more layers, pre-norm, sinusoidal positions",
+    title="Any sizes and pad_id, pre-norm, sinusoidal positions",
 )
 def test_forward_of_another_configuration(student, draw):
     changes: dict[str, Any] = {"norm_first": True, "positions": "sinusoidal"}
@@ -212,6 +213,50 @@ def test_forward_of_another_configuration(student, draw):
         expect_close(
             got, pair.trusted(src, tgt), "the tensor of logits", tolerance=2e-4
         )
+    for number in range(len(orders_of(MODEL_SIZES))):
+        with blame(SOME_SIZES, lambda: test_forward_values(student, draw)):
+            expect_model_of_size(student, draw, number)
+
+
+MODEL_SIZES = ("b", "s", "t", "h", "half", "d_ff", "src_words", "tgt_words", "layers")
+
+
+def expect_model_of_size(student, draw, number: int) -> None:
+    """Compare the logits of a model with the sizes of this number."""
+    case, n = list(orders_of(MODEL_SIZES).items())[number]
+    is_first = case in ("falling", "long")  # is the padding the first word?
+    fewest = min(n["src_words"], n["tgt_words"])
+    pad = 0 if is_first else fewest
+    changes: dict[str, Any] = {"d_model": 2 * n["h"] * n["half"], "n_heads": n["h"]}
+    changes |= {"d_ff": n["d_ff"], "n_layers": min(n["layers"], 5), "max_len": 100}
+    changes |= {"positions": ("learned", "sinusoidal", "none")[number % 3]}
+    changes |= {"norm_first": number % 2 == 1, "pad_id": pad}
+    changes |= {f"{x}_vocab_size": n[f"{x}_words"] + 1 for x in ("src", "tgt")}
+    pair = twins(student, draw, **changes)
+    src, tgt = (
+        draw_rows(draw, n["b"], n[length], n[words], pad)
+        for length, words in (("s", "src_words"), ("t", "tgt_words"))
+    )
+    if case == "equal":  # the same sentences in every place, in training too
+        src, tgt = (one[-1:].repeat(n["b"], 1) for one in (src, tgt))
+    want = pair.trusted(src, tgt)
+    call = pair.student
+    if case != "rising":
+        call = student.load("torch.no_grad")()(call)
+    for mode, is_training in (("eval()", False), ("train()", True)):
+        pair.student.train(is_training)
+        what = "the tensor of logits"
+        whose = Phrase(
+            "After {mode}, with {sizes}, {what}", mode, Varied(case, n, []).words, what
+        )
+        expect_close(read(call, src, tgt), want, whose, tolerance=5e-4)
+
+
+def draw_rows(draw, b: int, t: int, words: int, pad: int) -> Tensor:
+    """Draw sentences of 1 to t words, whose ids are up to `words`, and padding."""
+    ids = draw.ids(b, t, low=0, high=words)
+    ids = ids + (ids >= pad)
+    return ids.masked_fill(torch.arange(t) > torch.arange(b)[:, None] % t, pad)
 
 
 @check(
@@ -267,6 +312,7 @@ def test_forward_is_causal(student, draw):
 def test_forward_gradients(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     upstream = draw.normal(TGT_WORDS)
+    pair.student.train()  # where gradients count; its dropout is 0
     run = student.gradients(pair.student, src, tgt, upstream=upstream)
     (pair.trusted(src, tgt) * upstream).sum().backward()
     for name, parameter in pair.trusted.named_parameters():
@@ -435,6 +481,12 @@ def test_split_of_other_batches(student, draw):
             "the target" if part else "the decoder's input",
             part=part,
         )
+    for n in orders_of(("b", "t"), least=2).values():
+        with blame(SOME_SIZES, ordinary):
+            ids = draw.ids(n["t"], n["b"], low=0, high=12).mT  # not contiguous
+            expect_split(student, ids, "sentences of other sizes")
+            same = ids[:1].repeat(n["b"], 1)
+            expect_split(student, same, "a sentence in every place of a batch")
 
 
 @check(
@@ -687,7 +739,7 @@ def test_loss_of_another_pad_id(student, draw):
         expect_loss(student, draw_case(draw, pad=0))
 
 
-@check("label-smoothed-loss", share=2, title="Padding in every place, in every call")
+@check("label-smoothed-loss", share=2, title="Any sizes; padding in every place")
 def test_loss_of_every_padding(student, draw):
     ids, place = draw.ids(4, 6, low=4, high=WORDS), torch.arange(6)
     first, second = (
@@ -722,6 +774,27 @@ def test_loss_of_every_padding(student, draw):
     many = draw.ids(3, 173, low=4, high=WORDS)  # in eight bits, 519 would be 7
     with blame("a loss that counts words in a dtype with too few bits"):
         expect_loss(student, Case(2 * draw.normal(3, 173, WORDS), many))
+    expect_loss_of_every_size(student, draw)
+
+
+def expect_loss_of_every_size(student, draw) -> None:
+    """Fail unless the loss is right for every order of sizes, and any smoothing."""
+    quiet = student.load("torch.no_grad")()(student.label_smoothed_loss)
+    for number, (case, n) in enumerate(orders_of(("b", "t", "words")).items()):
+        pad = 0 if number % 2 else n["words"]
+        target = draw_rows(draw, n["b"], n["t"], n["words"], pad)
+        logits = 2 * draw.normal(n["b"], n["t"], n["words"] + 1)
+        if case == "falling":
+            logits = logits.abs() + 0.1
+        if case == "equal":
+            logits, target = logits[:1].repeat(4, 1, 1), target[-1:].repeat(4, 1)
+        for smoothing in (0.0, 0.05, 0.1, 0.7):
+            given = Case(logits, target, pad, smoothing)
+            whose = Phrase(
+                "With {sizes}, {what}", Varied(case, n, []).words, "the loss"
+            )
+            with blame(SOME_SIZES, lambda: test_loss_with_smoothing(student, draw)):
+                expect_close(quiet(*given.arguments), true_loss(given), whose)
 
 
 @check("label-smoothed-loss", share=3, title="The gradient is also right")
@@ -943,6 +1016,11 @@ def rate_of(student, step: int, d_model: int, warmup: int) -> float:
     return got / true_rate(step, d_model, warmup)
 
 
+# Step, d_model and warm-up below, at and above each other, at 1, and far apart.
+ODD_RATES = [(2, 3, 4), (4, 3, 2), (5, 5, 5), (1, 1, 1), (3, 1, 2), (2, 2, 1)]
+ODD_RATES += [(7, 2000, 7), (3000, 2, 9000), (50, 50, 49), (49, 512, 50)]
+ODD_RATES += [(4000, 512, 4000), (4001, 256, 4000), (4096, 1024, 4096)]
+
 # These mistakes give the same rates on one half of the schedule.
 ANY_HALF = ("a schedule with max instead of min",)
 RISE, FALL = "a schedule that only rises", "a schedule that only falls"
@@ -971,6 +1049,10 @@ def test_whole_rate(student, draw):
     expect_rates(student, [1, 2, 30], draw.integer(7, 30), 1)
     with blame("a table that ends"):
         expect_rates(student, [3_000_000], 640, 1700)
+    for step, d_model, warmup in ODD_RATES:
+        with blame(SOME_SIZES, lambda: expect_rates(student, [1, 2, 1200], 640, 1700)):
+            got = torch.tensor(rate_of(student, step, d_model, warmup))
+            expect_close(got, torch.tensor(1.0), "The row of rates")
 
 
 @check("warmup-rate", share=1, title="At step 0 the rate is 0", form=True)

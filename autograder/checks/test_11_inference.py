@@ -35,6 +35,7 @@ from autograder.checking.generic_checks import (
 )
 from autograder.checking.kinds_of_inputs import expect_double, expect_every_mask
 from autograder.checking.random_inputs import Draw
+from autograder.checking.varied_inputs import SOME_SIZES, orders_of, varied_inputs
 from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.decoder import DecoderLayer
@@ -327,7 +328,7 @@ def test_greedy_alone(student, draw):
     expect_greedy(got, model, row)
 
 
-@check("greedy-decode", share=2, title="At most max_len tokens after <sos>")
+@check("greedy-decode", share=2, title="Any sizes; at most max_len tokens after <sos>")
 def test_greedy_stops_at_max_len(student, draw):
     model, src = draw_uneven(draw)
     model.ending = -9.0
@@ -337,6 +338,20 @@ def test_greedy_stops_at_max_len(student, draw):
     with blame("a search that never writes padding or <sos>, even if they are likely"):
         got = student.greedy_decode(odd.handed_to(student), src, 4)
         expect_greedy(got, odd, src, 4)
+    for number, n in enumerate(orders_of(("b", "s", "n")).values()):
+        model = draw_model(draw.fixed(number), ending=0.3 if number % 2 else -9.0)
+        src = sources_of_size(draw, n["b"], n["s"])
+        with blame(SOME_SIZES, lambda: test_greedy_words(student, draw)):
+            got = student.greedy_decode(model.handed_to(student), src, n["n"])
+            expect_equal(got, greedy(replace(model), src, n["n"]), "what you wrote")
+
+
+def sources_of_size(draw, b: int, s: int) -> Tensor:
+    """Draw sources of 1 to s words."""
+    longest = torch.arange(b)[:, None] % s
+    return draw.ids(b, s, low=4, high=SRC_WORDS).masked_fill(
+        torch.arange(s) > longest, PAD
+    )
 
 
 def expect_read_once(model: TableModel) -> None:
@@ -551,6 +566,14 @@ def test_cut_of_other_sizes(student, draw):
         order = torch.stack([draw.uniform(20 * 9).argsort() for _ in range(2)])
         length = torch.full((2, 20), 5)  # no two scores are almost equal
         expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
+    alphas = (0.0, 0.3, 0.6, 1.0, 3.0)
+    for number, n in enumerate(orders_of(("b", "k", "n")).values()):
+        given = candidates(draw.fixed(number), *n.values(), alphas[number % 5])
+        if number % 2:
+            given = replace(given, length=torch.full_like(given.length, number))
+        with blame(SOME_SIZES, lambda: test_cut(student, draw)):
+            what = "your result (parent, word, log-probability, score)"
+            expect_close(run_cut(student, given), given.right(), what)
 
 
 @check("beam-cut", share=2, title="Hypotheses that do not exist yet, or have ended")
@@ -1059,11 +1082,18 @@ def test_beam_calls(student, draw):
         )
 
 
-@check("beam-search", share=1, title="More hypotheses than words: a k above V")
+@check("beam-search", share=1, title="Any sizes, and more hypotheses than words")
 def test_beam_wider_than_the_vocabulary(student, draw):
     usual = problem_of("all")
     with blame(SMALL_K, lambda: expect_found(student, usual, EVERY)):
         expect_found(student, problem_of("wide"), {})
+    alphas = (0.6, 0.0, 1.0, 2.5)
+    for number, n in enumerate(orders_of(("b", "s", "k", "n")).values()):
+        model = draw_model(draw.fixed(number), ending=0.3 if number % 2 else -0.5)
+        settings = SearchSettings(n["k"], alphas[number % 4], n["n"])
+        problem = Problem(model, sources_of_size(draw, n["b"], n["s"]), settings)
+        with blame(SOME_SIZES, lambda: expect_found(student, usual, EVERY)):
+            expect_found(student, problem, {})
 
 
 @check("beam-search", share=2, title="Different ids for <sos>, <eos> and padding")
@@ -1524,7 +1554,7 @@ def step_of_tensors(student) -> Any:
 @check(
     "decode-step-cached",
     share=2,
-    title="A mask for each head, for each sentence, or for all",
+    title="Any sizes; a mask for each head, each sentence, or for all",
 )
 def test_step_under_every_mask(student, draw):
     step, function = draw_step(student, draw), step_of_tensors(student)
@@ -1557,6 +1587,35 @@ def test_step_under_every_mask(student, draw):
 
         what = Phrase("x with this mask as {place}", place)
         expect_every_mask(own, right, masks, what)
+    expect_step_of_every_size(student, draw)
+
+
+def expect_step_of_every_size(student, draw, norm_first: bool = False) -> None:
+    """Fail unless steps of every size are right, in evaluation and in training."""
+    shapes, masks = ["b,t,h*d_k", "b,s,h*d_k"], ["b,1,1,t", "b,1,1,s"]
+    for case in varied_inputs(
+        draw, shapes, masks, closed=False, large=9.0, others=["d_ff"]
+    ):
+        n = case.sizes
+        options = {"d_model": n["h"] * n["d_k"], "n_heads": n["h"], "d_ff": n["d_ff"]}
+        x, memory, tgt_mask, src_mask = case.inputs
+        made = draw_step(student, draw, norm_first=norm_first, **options)
+        step = Step(made.layer, made.trusted, x, memory, tgt_mask, src_mask)
+        call = student.decode_step_cached
+        if not case.keeps_gradients:
+            call = student.load("torch.no_grad")()(call)
+        for mode, is_training in (("eval()", False), ("train()", True)):
+            step.layer.train(is_training)
+            with blame(SOME_SIZES, lambda: test_step_values(student, draw)):
+                cache = step.cache(student, x.size(1) - 1)
+                got = call(step.layer, x[:, -1:], cache, tgt_mask, src_mask)
+                parts = expect_parts(got, 2, "two things, x and the weights")
+                whats = ("x", "the tensor of weights")
+                for part, right, what in zip(parts, step.right(), whats, strict=True):
+                    whose = Phrase(
+                        "After {mode}, with {sizes}, {what}", mode, case.words, what
+                    )
+                    expect_close(part, right, whose, tolerance=1e-4)
 
 
 @check(
@@ -1621,6 +1680,7 @@ def test_step_pre_norm(student, draw):
     words = "a step that is right only with norm_first=False"
     with blame(words, lambda: test_step_values(student, draw)):
         expect_close(x, step.right()[0], "x", tolerance=5e-5)
+        expect_step_of_every_size(student, draw, norm_first=True)
 
 
 # --- BLEU -------------------------------------------------------------------------
@@ -1815,6 +1875,44 @@ def test_counts_with_several_references(student, draw):
     each = ([words], [[[word] for word in words]])  # each reference has one word
     with blame("code that uses only the first references"):
         expect_counts(student.ngram_precision(*each, 1), each, 1)
+    for number, corpus in enumerate(other_corpora(draw)):
+        for n in (1, 2 + number % 3):
+            with blame(SOME_SENTENCES):
+                want = bleu.ngram_precision(*corpus, n)
+                got = student.ngram_precision(*corpus, n)
+                expect_equal(got, want, "what you counted")
+
+
+SOME_SENTENCES = "code that is right only for some kinds of corpora"
+
+
+def other_corpora(draw) -> list[tuple[Sequence[Any], Sequence[Any]]]:
+    """Draw corpora of other kinds of sentences, references and tokens.
+
+    The kinds are: pairs that occur several times, words in another order, long
+    sentences, tuples and unusual tokens, a different number of references for each
+    sentence, hypotheses that equal their references or are much shorter, and a corpus
+    of many sentences.
+    """
+    words = some_words(draw, 70)
+    a, b, c = (distinct_words(draw, 7) for _ in range(3))
+    odd = ("3.5", "12", "e-mail", "it's", "@@en", "<eos>", "größe", "x_1", "Uhr")
+    odd += ("", "uhr", "Donaudampfschifffahrt", "–", "7", "Der")
+    many = [some_words(draw, 4 + n % 5) for n in range(120)]
+    return [
+        ([a, a[:6], a, a[:6]], [a, a, a, a]),
+        ([[*a[4:], *a[:4]], b[::-1], c], [a, b, [*c[2:], *c[:2]]]),
+        ([words[:60], words[5:9]], [words, words[4:30]]),
+        ((odd, odd[2:9], tuple(a)), (odd[1:], odd, tuple(a[::-1]))),
+        (
+            [a, b, c, a[:5]],
+            [a[:6], [b[:4]], [c[:3], c[2:], c[1:5], c[:4]], [b, a]],
+        ),
+        ([a, b, c], [a, b, c]),
+        ([a[:5]], [[*a, *b, *c]]),
+        (many, [spoil(draw, one) for one in many]),
+        ([["die"], ["an"], ["der"]], [["die"], ["an"], ["den"]]),
+    ]
 
 
 TOKENS = {
@@ -2189,6 +2287,12 @@ def test_bleu_with_another_length(student, draw):
     words = "code that is right only with max_n = 4"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
+    for number, corpus in enumerate(other_corpora(draw)):
+        for n in (4, 1 + number % 6):
+            want = bleu.corpus_bleu(*corpus, n)
+            with blame(SOME_SENTENCES):
+                if want:  # another check has corpora without a match
+                    expect_close(student.corpus_bleu(*corpus, n), want, "your score")
 
 
 @check(
@@ -2493,8 +2597,9 @@ def expect_no_cut(student, draw) -> None:
         )
 
 
-@check("sampling-probabilities", share=1, title="One sentence, or batches of any shape")
+@check("sampling-probabilities", share=1, title="Batches and vocabularies of any size")
 def test_sampling_axes(student, draw):
+    expect_every_vocabulary(student, draw)
     for lead in ((4,), (), (2, 3), (2, 1, 3)):
         logits = draw_logits(draw, *lead)
         usual = draw_logits(draw, 4)
@@ -2518,6 +2623,32 @@ def test_sampling_axes(student, draw):
                     blame(DIVIDES, warm) if not settings.temperature else nullcontext()
                 ):
                     expect_left(student, logits, settings, what, named=False)
+
+
+def expect_every_vocabulary(student, draw) -> None:
+    """Fail unless the distribution is right for every number of rows and words."""
+    usual = partial(
+        expect_left, student, draw_logits(draw, 4), SamplingSettings(0.8, 5), "it"
+    )
+    quiet = student.load("torch.no_grad")()(student.sampling_probabilities)
+    for n in orders_of(("n", "words")).values():
+        words = n["words"]
+        logits = 1.5 * draw.normal(words, n["n"]).mT
+        for others in (
+            {},
+            {"temperature": 0.3, "top_k": min(2, words)},
+            {"temperature": 12.0},
+            {"top_k": words},
+            {"temperature": 2.0, "top_k": max(1, words - 1)},
+        ):
+            for low in (None, 0.02, 0.88):
+                settings = SamplingSettings(**others)
+                if low is not None:
+                    settings = draw_settings(draw, logits, low, **others)
+                what = Phrase("With {settings}, the distribution", settings)
+                with blame(SOME_SIZES, usual):
+                    got = quiet(logits, settings_of(student, settings))
+                    expect_close(got, right_left(logits, settings), what)
 
 
 @check(

@@ -1250,3 +1250,31 @@ own_loss.wrong(
     swap("ignore_index=self.pad_id", "ignore_index=self.pad_id), max=10.0"),
     diagnosed=False,
 )
+
+
+# --- right only for some sizes, or in one mode ------------------------------------
+
+decoder_layer.wrong(
+    "no source mask where the target is longer than the source",
+    insert(
+        "src_mask = None if x.size(1) > memory.size(1) else src_mask",
+        before="found = {}",
+    ),
+    names="right only for some sizes",
+)
+answer("transformer.decoder.Decoder.forward").wrong(
+    "a memory without a gradient in training",
+    insert(
+        "memory = memory.detach() if self.training else memory",
+        before="cross_attention = []",
+    ),
+    diagnosed=False,
+)
+answer("transformer.one_stack.language_model.LanguageModel").wrong(
+    "padding not hidden if its number is 0",
+    swap(
+        "mask = target_mask(ids, self.pad_id)",
+        "mask = target_mask(ids, self.pad_id or -1)",
+    ),
+    names="right only for some sizes",
+)
