@@ -412,10 +412,13 @@ def expect_modules(
             own, made[:] = (pair := make(norm_first=first, **sizes))[0], pair[1:]
             return own.float()
 
+        def build_trusted(n: dict[str, int], made=made) -> Any:
+            return made[0].train()
+
         expect_modules_of_every_size(
             student,
             build,
-            lambda n, made=made: made[0].train(),
+            build_trusted,
             every_source(draw),
             draw,
             what,

@@ -123,10 +123,13 @@ def expect_modules(student, draw, make: Callable[..., Twins[Any]]) -> None:
             made[:] = [make(student, draw, norm_first=first, **sizes)]
             return made[0].student.float()
 
+        def build_trusted(n: Mapping[str, int], made=made) -> Any:
+            return made[0].trusted.train()
+
         expect_modules_of_every_size(
             student,
             build,
-            lambda n, made=made: made[0].trusted.train(),
+            build_trusted,
             varied_inputs(
                 draw,
                 ["b,t,h*d_k", "b,s,h*d_k"],

@@ -568,7 +568,8 @@ def test_cut_of_other_sizes(student, draw):
         expect_cut(student, Candidates(-1 - 0.1 * order.view(2, 20, 9), length, 0.3))
     alphas = (0.0, 0.3, 0.6, 1.0, 3.0)
     for number, n in enumerate(orders_of(("b", "k", "n")).values()):
-        given = candidates(draw.fixed(number), *n.values(), alphas[number % 5])
+        alpha = alphas[number % 5]
+        given = candidates(draw.fixed(number), n["b"], n["k"], n["n"], alpha)
         if number % 2:
             given = replace(given, length=torch.full_like(given.length, number))
         with blame(SOME_SIZES, lambda: test_cut(student, draw)):
@@ -1875,11 +1876,11 @@ def test_counts_with_several_references(student, draw):
     each = ([words], [[[word] for word in words]])  # each reference has one word
     with blame("code that uses only the first references"):
         expect_counts(student.ngram_precision(*each, 1), each, 1)
-    for number, corpus in enumerate(other_corpora(draw)):
+    for number, other in enumerate(other_corpora(draw)):
         for n in (1, 2 + number % 3):
             with blame(SOME_SENTENCES):
-                want = bleu.ngram_precision(*corpus, n)
-                got = student.ngram_precision(*corpus, n)
+                want = bleu.ngram_precision(*other, n)
+                got = student.ngram_precision(*other, n)
                 expect_equal(got, want, "what you counted")
 
 
@@ -1896,7 +1897,17 @@ def other_corpora(draw) -> list[tuple[Sequence[Any], Sequence[Any]]]:
     """
     words = some_words(draw, 70)
     a, b, c = (distinct_words(draw, 7) for _ in range(3))
-    odd = ("3.5", "12", "e-mail", "it's", "@@en", "<eos>", "größe", "x_1", "Uhr")
+    odd: tuple[str, ...] = (
+        "3.5",
+        "12",
+        "e-mail",
+        "it's",
+        "@@en",
+        "<eos>",
+        "größe",
+        "x_1",
+        "Uhr",
+    )
     odd += ("", "uhr", "Donaudampfschifffahrt", "–", "7", "Der")
     many = [some_words(draw, 4 + n % 5) for n in range(120)]
     return [
@@ -2287,12 +2298,12 @@ def test_bleu_with_another_length(student, draw):
     words = "code that is right only with max_n = 4"
     with blame(words, lambda: test_bleu_of_short_hypotheses(student, draw)):
         expect_bleu(student.corpus_bleu(*corpus, 2), corpus, 2)
-    for number, corpus in enumerate(other_corpora(draw)):
+    for number, other in enumerate(other_corpora(draw)):
         for n in (4, 1 + number % 6):
-            want = bleu.corpus_bleu(*corpus, n)
+            want = bleu.corpus_bleu(*other, n)
             with blame(SOME_SENTENCES):
                 if want:  # another check has corpora without a match
-                    expect_close(student.corpus_bleu(*corpus, n), want, "your score")
+                    expect_close(student.corpus_bleu(*other, n), want, "your score")
 
 
 @check(

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -56,9 +56,10 @@ def verify(
         _require_some(seen, only)
         Console().print(visible_table(seen))
         for one in seen:
-            if (one.error is None) == (one.variant.kind == "wrong"):
+            variant: Any = one.variant
+            if (one.error is None) == (variant.kind == "wrong"):
                 verb = "misses" if one.error is None else "refuses the right answer"
-                line = f"{one.slug}, {one.exercise}: {verb} {one.variant.description!r}"
+                line = f"{one.slug}, {one.exercise}: {verb} {variant.description!r}"
                 Console().print(line, markup=False, highlight=False)
         return
     if self_study:

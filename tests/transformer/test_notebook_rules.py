@@ -74,7 +74,7 @@ def half_of_the_gradient(x, y):
         (keeps, "new inputs give the old result"),
         (one_buffer, "changes the result of the first"),
         (two_axes, "your function raises this error"),
-        (first_axis, "with 1 leading axes"),
+        (first_axis, "with 1 leading axis"),
         (rounds, "in the precision of float32"),
         (one_dtype, "give a torch.float32 result"),
         (default_dtype, "default dtype"),

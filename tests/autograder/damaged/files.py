@@ -90,7 +90,7 @@ NO_NOTEBOOKS = {
     "a_page": (b"<!DOCTYPE html><html><body>Sign in</body></html>", "not a complete"),
     "a_script": (b"def double(x):\n    return 2 * x\n", "not a complete"),
     "a_picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a complete"),
-    "a_document": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "not a complete"),
+    "a_document": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "it is a PDF"),
     "a_list": (b"[1, 2, 3]", "not a notebook"),
     "a_number": (b"42", "not a notebook"),
     "without_cells": (b'{"nbformat": 4, "metadata": {}}', "no cells"),

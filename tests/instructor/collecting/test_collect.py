@@ -196,7 +196,7 @@ def test_two_of_one_name_are_not_mixed_up(folder, root, numbered, tmp_path):
     done = collect(path, folder)
     assert taken(root) == expected
     assert {why.partition(",")[0] for _, why in problems(done)} == {
-        "is of one of several students with this name"
+        "is of one of several students with this name (accents do not count)"
     }
     assert len(list((root / "collected" / "_not-sorted").iterdir())) == 2
 
