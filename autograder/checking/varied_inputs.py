@@ -168,8 +168,7 @@ def expect_every_size(
 
 def expect_modules_of_every_size(
     student: Any,
-    build: Callable[[dict[str, int]], Any],
-    trusted: Callable[[dict[str, int]], nn.Module],
+    make: Callable[[dict[str, int]], tuple[Any, nn.Module]],
     varied: Iterable[Varied],
     draw: Draw,
     what: str,
@@ -180,8 +179,8 @@ def expect_modules_of_every_size(
 
     Args:
         student: the fixture `student`.
-        build: makes the student's module with the given sizes and without dropout.
-        trusted: makes the trusted module, whose parameters have the same names.
+        make: makes the student's module and the trusted one with the given sizes and
+            without dropout. Their parameters have the same names.
         varied: the inputs of each call; the first call is the usual case.
         draw: draws the parameters.
         what: the name of the result.
@@ -192,7 +191,9 @@ def expect_modules_of_every_size(
 
     def compare(number: int) -> None:
         case = cases[number]
-        module, right = build(case.sizes), trusted(case.sizes).double()
+        module, right = make(case.sizes)
+        module.float()
+        right.double()
         shapes = {name: x.shape for name, x in right.state_dict().items()}
         state = {
             name: x / x.size(-1) ** 0.5 if x.dim() > 1 else x

@@ -877,8 +877,10 @@ def test_module_double(student, draw):
     )
     expect_modules_of_every_size(
         student,
-        lambda n: student.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
-        lambda n: reference.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
+        lambda n: (
+            student.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
+            reference.MultiHeadAttention(n["h"] * n["d_k"], n["h"]),
+        ),
         varied_inputs(
             draw,
             ["b,t,h*d_k", "b,s,h*d_k", "b,s,h*d_k"],

@@ -405,24 +405,11 @@ def expect_modules(
         what: the result, in words.
     """
     for norm_first in (False, True):
-        made: list[nn.Module] = []
 
-        def build(n: dict[str, int], first=norm_first, made=made) -> Any:
-            sizes = sizes_of(n) | {"d_ff": n["d_ff"]}
-            own, made[:] = (pair := make(norm_first=first, **sizes))[0], pair[1:]
-            return own.float()
+        def sized(n: dict[str, int], first=norm_first) -> tuple[Any, nn.Module]:
+            return make(norm_first=first, d_ff=n["d_ff"], **sizes_of(n))
 
-        def build_trusted(n: dict[str, int], made=made) -> Any:
-            return made[0].train()
-
-        expect_modules_of_every_size(
-            student,
-            build,
-            build_trusted,
-            every_source(draw),
-            draw,
-            what,
-        )
+        expect_modules_of_every_size(student, sized, every_source(draw), draw, what)
 
 
 def every_source(draw) -> Iterator[Varied]:

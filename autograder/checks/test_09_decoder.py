@@ -115,21 +115,16 @@ def expect_modules(student, draw, make: Callable[..., Twins[Any]]) -> None:
         make: makes the modules with changes of the configuration.
     """
     for norm_first in (False, True):
-        made: list[Twins[Any]] = []
 
-        def build(n: Mapping[str, int], first=norm_first, made=made) -> Any:
+        def sized(n: Mapping[str, int], first=norm_first) -> tuple[Any, nn.Module]:
             sizes = {"d_model": n["h"] * n["d_k"], "n_heads": n["h"], "d_ff": n["d_ff"]}
             sizes["n_layers"] = min(n["layers"], N + 1)
-            made[:] = [make(student, draw, norm_first=first, **sizes)]
-            return made[0].student.float()
-
-        def build_trusted(n: Mapping[str, int], made=made) -> Any:
-            return made[0].trusted.train()
+            pair = make(student, draw, norm_first=first, **sizes)
+            return pair.student, pair.trusted
 
         expect_modules_of_every_size(
             student,
-            build,
-            build_trusted,
+            sized,
             varied_inputs(
                 draw,
                 ["b,t,h*d_k", "b,s,h*d_k"],

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -55,12 +55,8 @@ def verify(
         seen = list(judge_visible(course, judged, only))
         _require_some(seen, only)
         Console().print(visible_table(seen))
-        for one in seen:
-            variant: Any = one.variant
-            if (one.error is None) == (variant.kind == "wrong"):
-                verb = "misses" if one.error is None else "refuses the right answer"
-                line = f"{one.slug}, {one.exercise}: {verb} {variant.description!r}"
-                Console().print(line, markup=False, highlight=False)
+        for line in misjudged_by_visible(seen):
+            typer.echo(line)
         return
     if self_study:
         own = list(judge_own(course, judged, only))
@@ -134,6 +130,16 @@ def visible_table(every: list) -> Table:
             f"{sum(one.error is None for one in right)} of {len(right)}",
         )
     return table
+
+
+def misjudged_by_visible(every: list) -> list[str]:
+    """Return a line for each wrong answer that passes and each right one that fails."""
+    return [
+        f"{one.slug}, {one.exercise}: the visible check "
+        f"{'misses' if one.error is None else 'refuses'} {one.variant.description!r}"
+        for one in every
+        if (one.error is None) == (one.variant.kind == "wrong")
+    ]
 
 
 def own_table(counts: dict) -> Table:

@@ -92,8 +92,7 @@ def test_a_module_must_be_right_in_both_modes(condition):
     with pytest.raises(CheckFailed):
         expect_modules_of_every_size(
             student,
-            lambda n: student.Layer(n["d"], n["d"]),
-            lambda n: nn.Linear(n["d"], n["d"]),
+            lambda n: (student.Layer(n["d"], n["d"]), nn.Linear(n["d"], n["d"])),
             varied_inputs(draw, ["b,t,d"]),
             draw,
             "the result",
