@@ -83,8 +83,8 @@ def write_marks(
     Args:
         converter: nbgrader's converter, with the class's settings.
         submission: the submission to which the notebook belongs.
-        notebook: the graded notebook. The points and checksums in the gradebook are
-            copied into its cells.
+        notebook: the graded notebook. Its cells get the points and checksums from the
+            gradebook.
 
     Returns:
         The marks in the gradebook after writing.

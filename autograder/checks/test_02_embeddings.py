@@ -791,7 +791,7 @@ def test_lookup_gradient_float64(student, draw):
 @check(
     "lookup-gradient",
     share=1,
-    title="Written by you, and the arguments do not change",
+    title="Written by you, without a change of the arguments",
     form=True,
     bans=("lookup_gradient", AUTOGRAD),
 )

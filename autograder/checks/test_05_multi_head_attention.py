@@ -779,7 +779,7 @@ def test_module_gradients(student, draw):
 @check(
     "multi-head-attention",
     share=1,
-    title="Gradients of two calls, and with checkpointing",
+    title="Gradients over two calls and under checkpointing",
 )
 def test_module_gradients_again(student, draw):
     module, state = build(student, draw)

@@ -199,7 +199,7 @@ def test_padding_device(student, draw):
     expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
 
-@check("padding-mask", share=1, title="The ids do not change, contiguous or not")
+@check("padding-mask", share=1, title="Contiguous or not, the ids do not change")
 def test_padding_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -381,7 +381,7 @@ def test_target_device(student, draw):
     expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 
 
-@check("target-mask", share=1, title="The ids do not change, contiguous or not")
+@check("target-mask", share=1, title="Contiguous or not, the ids do not change")
 def test_target_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T

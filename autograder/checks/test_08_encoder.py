@@ -428,7 +428,7 @@ def sizes_of(n: dict[str, int]) -> dict[str, int]:
 def dropout_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Return results without dropout somewhere, if dropout sets every value to 0."""
+    """Return results without dropout in one place, if dropout sets all values to 0."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     y = n1(x + layer.self_attention(x, x, x, mask)[0])
     start = n1(x)
@@ -754,7 +754,7 @@ def test_encoder_with_own_layers(student, draw):
         expect_close(encoder(x), trusted(x), "The memory without a mask")
 
 
-@check("encoder", share=1, title="Any sizes, and each call has its own result")
+@check("encoder", share=1, title="Any sizes; calls do not share results")
 def test_encoder_of_each_call(student, draw):
     layers = foreign_layers(draw)
     encoder = encoder_around(student, layers)
@@ -1233,8 +1233,8 @@ def expect_asked_words(found: Masked) -> None:
         )
     if bool((chosen & special).any()):
         fail(
-            "Special tokens are targets: never choose ids below 4, and mark them "
-            "with NOT_ASKED, like all ids that are not chosen.",
+            "Your targets include special tokens: never choose ids below 4, and mark "
+            "them with NOT_ASKED, like all ids that are not chosen.",
             mistake="special tokens as targets",
         )
     if not bool(chosen.any()):

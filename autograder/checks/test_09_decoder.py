@@ -86,7 +86,7 @@ class Inputs:
 
 
 def drawn_state(draw, module: nn.Module) -> dict[str, Tensor]:
-    """Draw weights with which every layer's output depends on its input."""
+    """Draw weights that make every layer's output depend on its input."""
     shapes = {name: tuple(p.shape) for name, p in module.state_dict().items()}
     return {
         name: 1 + 0.5 * value if "norm" in name and "weight" in name else 0.4 * value
@@ -274,7 +274,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Return results with sub-layers in a wrong order or wrongly connected, by name."""
+    """Return results with sub-layers in the wrong order or badly connected, by name."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -910,7 +910,7 @@ def test_stack_pre_norm(student, draw):
     expect_close(x, want, "x", mistakes=named)
 
 
-@check("decoder-stack", share=1, title="Any sizes, and each call has its own results")
+@check("decoder-stack", share=1, title="Any sizes; calls do not share results")
 def test_stack_of_each_call(student, draw):
     expect_calls_anew(student, draw, stacks(student, draw))
     expect_modules(student, draw, stacks)

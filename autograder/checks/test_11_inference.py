@@ -77,7 +77,7 @@ class TableModel:
     """A "Transformer" that reads its logits from tables.
 
     Attributes:
-        after: logits of the next word, for the last word.
+        after: logits of the next word, given the last word.
         earlier: logits of the next word, for each earlier word.
         source: logits of the next word, for each word of the source.
         ending: increase of the logit of `<eos>` with every word.
@@ -939,7 +939,7 @@ SEARCH = SearchSettings(K, 1.4, 5)
 
 @cache
 def problem_of(kind: str) -> Problem:
-    """Draw a search problem of a kind, which reveals each mistake of this kind."""
+    """Draw a search problem that reveals every mistake of a given kind."""
     number, settings, options = KINDS[kind]
     draw = Draw("11_inference", "fixed", number)
     model = draw_model(draw, **options)
@@ -2470,7 +2470,7 @@ def sampling_mistakes(
 
 
 def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return the distribution if the nucleus adds words in the order of their ids."""
+    """Return the distribution of a nucleus that adds words in the order of ids."""
     p = right_left(logits, replace(settings, top_p=1.0))
     p = p * (p.cumsum(dim=-1) - p < settings.top_p)
     return p / p.sum(dim=-1, keepdim=True)

@@ -364,7 +364,7 @@ def restricted_paths(w: int) -> Steps:
             lambda n: math.ceil(n / w)
         ),
         "steps of r positions": lambda n: math.ceil((n - 1) / w),
-        "steps of r - 1 positions: that counts both sides together": (
+        "steps of r - 1 positions: r counts both sides together": (
             lambda n: math.ceil((n - 1) / (w - 1))
         ),
         "n / ((r - 1) / 2), rounded up: the path is n - 1 positions long": (

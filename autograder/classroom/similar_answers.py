@@ -35,7 +35,7 @@ class ReadAnswers:
 
     Attributes:
         digest: the digest of the file.
-        is_untouched: whether the student changed no answer of the released notebook.
+        is_untouched: whether every answer is as in the released notebook.
         tokens: for each exercise, the tokens of its answer.
         failure: why the submission could not be read, or "".
     """

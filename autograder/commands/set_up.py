@@ -50,7 +50,7 @@ def too_old(version: tuple, program: str) -> str:
 
 
 def is_installed() -> bool:
-    """Return whether all is installed and the requirements are unchanged."""
+    """Return whether everything is installed and the requirements are unchanged."""
     if not (INSTALLED.exists() and PYTHON.exists()):
         return False
     made = INSTALLED.stat().st_mtime

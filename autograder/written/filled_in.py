@@ -1,4 +1,4 @@
-"""Read filled-in tables of marks by hand, and the named comments.
+"""Read the tables in which instructors filled in marks, and the named comments.
 
 A comment is text that may contain names of comments in `comments.csv`, a file in the
 class's folder. `@units` is replaced with the text next to `units` in that file.

@@ -174,9 +174,9 @@ CAUSES = (
         r"Dimension out of range|too many indices|Dimension specified as",
     ),
     Cause(
-        "the value has another number of parts than this line has names. If it is a "
-        "`shape`, the tensor has another number of axes: use `x.shape[-1]`, which "
-        "works for any number of axes.",
+        "the value has a different number of parts than this line has names. If it is "
+        "a `shape`, the tensor has a different number of axes: use `x.shape[-1]`, "
+        "which works for any number of axes.",
         r"(not enough|too many) values to unpack|iteration over a 0-d tensor"
         r"|cannot unpack non-iterable",
     ),

@@ -25,9 +25,8 @@ def memory_of(processes: Iterable[int], shared: int = 0) -> int:
     """Return how many bytes of memory some processes hold.
 
     Args:
-        processes: their process numbers.
-        shared: the number of bytes in each process that it shares with the process that
-            forked it.
+        processes: the ids of the processes.
+        shared: the number of bytes that each process shares with its parent.
     """
     return sum(max(0, held_by(pid) - shared) for pid in processes)
 

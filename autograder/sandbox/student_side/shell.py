@@ -84,7 +84,7 @@ class GradingShell(InteractiveShell):
     def run_line_magic(
         self, magic_name: str, line: str, _stack_depth: int = 1
     ) -> object | None:
-        """Run a magic, but skip one that raises, unless it runs code."""
+        """Run a magic, and ignore its error unless it runs code."""
         try:
             return super().run_line_magic(magic_name, line, _stack_depth + 1)
         except Exception as error:

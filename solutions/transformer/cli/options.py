@@ -83,7 +83,7 @@ def say(text: str) -> None:
 
 @contextlib.contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Print errors that the user can correct on one line, and exit with code 2."""
+    """Print, on one line, an error that the user can correct, and exit with code 2."""
     try:
         yield
     except torch.cuda.OutOfMemoryError:

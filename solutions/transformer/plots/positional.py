@@ -57,7 +57,7 @@ def binary_clock(encoding: ArrayLike, n_bits: int = 5) -> Picture:
 
 @rc_context(STYLE)
 def dials_turned_by(k: int, rates: Sequence[float], starts: Sequence[int]) -> Picture:
-    """Draw that an offset of k rotates each pair of columns, whatever the start.
+    """Draw how an offset of k rotates each pair of columns, for any start.
 
     The upper part has one dial for each of the first four pairs, with a thin hand at
     each start and a thick hand at the start + k. The lower part shows the dot product

@@ -103,7 +103,7 @@ def beam_search(
 
     Returns:
         The hypotheses (b, k, t) from `<sos>`, the best first, and their
-        scores (b, k). If a sentence has fewer than k, the others have -inf.
+        scores (b, k). If a sentence has fewer than k, the unused places have -inf.
     """
     ### BEGIN SOLUTION
     beams = Beams.start(src, settings)

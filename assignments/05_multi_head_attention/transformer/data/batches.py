@@ -119,7 +119,7 @@ class Batches:
         return iter(self.epoch(0))
 
     def _length(self, pair: int) -> tuple[int, int]:
-        """Return the length of a pair's longer side, and of its source, to sort by."""
+        """Return a sort key: the length of a pair's longer side, then of its source."""
         src, tgt = self.ids[pair]
         return max(len(src), len(tgt)), len(src)
 

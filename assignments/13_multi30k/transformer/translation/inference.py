@@ -99,7 +99,7 @@ def beam_search(
 
     Returns:
         The hypotheses (b, k, t) from `<sos>`, the best first, and their
-        scores (b, k). If a sentence has fewer than k, the others have -inf.
+        scores (b, k). If a sentence has fewer than k, the unused places have -inf.
     """
     beams = Beams.start(src, settings)
     b, k = beams.finished.shape
