@@ -29,7 +29,7 @@ from autograder.written.filled_in import SAME_AS, Mark, refuse, with_equal_answe
 from autograder.written.reading import answers_to
 from autograder.written.rubric import Rubric
 from autograder.written.settling import how_settled
-from autograder.written.substance import Answer
+from autograder.written.substance import Answer, similar_together
 
 LONGEST = 30_000  # characters of an answer; a spreadsheet's cell can contain 32,767
 FIXED = ("student", "question", "of", SAME_AS)
@@ -47,8 +47,9 @@ def write_tables(
     """Write a table for each grader with the answers and the existing marks.
 
     Answers are distributed to the graders by student, in an order that does not depend
-    on names. Equal answers are given to the same grader. One row of them is for the
-    marks, and the other rows are at the end of the table.
+    on names. Similar answers to a question are next to each other. Equal answers are
+    given to the same grader. One row of them is for the marks, and the other rows are
+    at the end of the table.
 
     Returns:
         The files, and how many answers are equal to an answer in another row.
@@ -68,7 +69,9 @@ def write_tables(
         own = {who: given[who].get(one.name, ("", "")) for who in students}
         firsts = first_of_equals(answers[one.name], own)
         groups[one.name] = _submissions_by_first(firsts, addresses)
-        for who, answer in answers[one.name].items():
+        asked = list(answers[one.name].items())
+        words = [answer.text.casefold().split() for _, answer in asked]
+        for who, answer in (asked[n] for n in similar_together(words)):
             first = firsts.get(who, "")
             named = [code_of(unit.slug, x) if x and is_anonymous else x
                      for x in (who, first)]  # fmt: skip

@@ -157,6 +157,27 @@ def _alike(
     return found
 
 
+def similar_together(all_words: Sequence[Sequence[str]]) -> list[int]:
+    """Order answers so that each is followed by the most similar remaining answer.
+
+    Args:
+        all_words: the words of each answer.
+
+    Returns:
+        The positions of the answers in this order, which begins with 0.
+    """
+    texts = _coded(all_words)
+    shares = cdist(texts, texts, scorer=Indel.normalized_similarity, dtype=np.float32)
+    order: list[int] = []
+    left = list(range(len(texts)))
+    while left:
+        last = order[-1] if order else 0
+        nearest = left[int(np.argmax(shares[last, left]))]
+        order.append(nearest)
+        left.remove(nearest)
+    return order
+
+
 def _coded(all_words: Iterable[Sequence[str]]) -> list[str]:
     """Encode each answer's sorted words as a text with one character per word."""
     codes: dict[str, str] = {}

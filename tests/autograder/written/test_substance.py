@@ -1,5 +1,7 @@
 """Answers with substance, and answers that only look as if they had substance."""
 
+import itertools
+import random
 import time
 
 import pytest
@@ -7,7 +9,12 @@ import pytest
 from autograder.unit import course_of, graded_unit
 from autograder.written.own_words import HandedOut
 from autograder.written.reading import handed_out_in
-from autograder.written.substance import Answer, judge, words_needed
+from autograder.written.substance import (
+    Answer,
+    judge,
+    similar_together,
+    words_needed,
+)
 
 CHAPTER = (
     "The softmax turns scores into weights that add up to one. Large scores leave one "
@@ -158,3 +165,23 @@ def test_no_answer_keeps_the_grader_busy(text):
     started = time.process_time()
     assert not verdict(text, book).has_substance
     assert time.process_time() - started < 5
+
+
+def test_rewordings_of_an_answer_are_next_to_each_other():
+    kinds = [
+        "the variance of a dot product grows with the width, so we divide by {}",
+        "without the {} one key gets nearly all the weight and the gradient vanishes",
+        "I think that it makes the numbers {} and then training is faster",
+    ]
+    answers = [
+        (kind, text.format(word).split())
+        for kind, text in enumerate(kinds)
+        for word in ("root", "scale", "factor", "square root", "")
+    ]
+    random.Random(0).shuffle(answers)
+    order = similar_together([words for _, words in answers])
+    assert order[0] == 0 and sorted(order) == list(range(len(answers)))
+    found = [answers[n][0] for n in order]
+    changes = sum(one != other for one, other in itertools.pairwise(found))
+    assert changes == len(kinds) - 1
+    assert similar_together([]) == []
