@@ -1298,14 +1298,14 @@ def test_classifier_weights(student, draw):
             expect_classifier_of_size(student, draw, case, n)
 
 
-MODEL_SIZES = ("b", "s", "words", "classes", "width", "hidden")
+MODEL_SIZES = ("b", "s", "n_words", "classes", "width", "hidden")
 
 
 def expect_classifier_of_size(student, draw, case: str, n: dict[str, int]) -> None:
     """Compare both results of a classifier with these sizes, in both modes."""
-    pad_id = 0 if case in ("falling", "long") else n["words"]
-    pair = twins(student, draw, pad_id, n["words"] + 1, *list(n.values())[3:])
-    ids = draw.ids(n["b"], n["s"], low=0, high=n["words"]) + (pad_id == 0)
+    pad_id = 0 if case in ("falling", "long") else n["n_words"]
+    pair = twins(student, draw, pad_id, n["n_words"] + 1, *list(n.values())[3:])
+    ids = draw.ids(n["b"], n["s"], low=0, high=n["n_words"]) + (pad_id == 0)
     longest = torch.arange(n["b"])[:, None] % n["s"]
     ids = ids.masked_fill(torch.arange(n["s"]) > longest, pad_id)
     if case == "equal":  # the same sentence in every place

@@ -483,7 +483,7 @@ def test_one_hot_values(student, draw):
         got = student.one_hot_embedding(ids, weight)
         expect_close(got, weight.double()[ids], "With a larger table, the result")
     for n, ids in ids_of_every_size(draw):
-        weight = draw.normal(n["words"], n["d_model"])
+        weight = draw.normal(n["n_words"], n["d_model"])
         if ids.numel() == 1:
             continue  # another check has axes of length 1
         with blame(SOME_SIZES):
@@ -493,8 +493,8 @@ def test_one_hot_values(student, draw):
 
 def ids_of_every_size(draw) -> Iterator[tuple[dict[str, int], Tensor]]:
     """Yield every order of sizes, and ids (b, t) that are not contiguous."""
-    for n in orders_of(("b", "t", "words", "d_model")).values():
-        yield n, draw.ids(n["t"], n["b"], low=0, high=n["words"]).T
+    for n in orders_of(("b", "t", "n_words", "d_model")).values():
+        yield n, draw.ids(n["t"], n["b"], low=0, high=n["n_words"]).T
 
 
 @check(
@@ -763,7 +763,7 @@ def test_lookup_gradient_again(student, draw):
         what = "The gradient of a larger table"
         expect_close(function(*many), right(*many), what, tolerance=1e-4)
     for n, ids in ids_of_every_size(draw):
-        given = ids, draw.normal(*ids.shape, n["d_model"]), n["words"]
+        given = ids, draw.normal(*ids.shape, n["d_model"]), n["n_words"]
         with blame(SOME_SIZES):
             expect_close(function(*given), right(*given), "The gradient")
 
@@ -967,7 +967,7 @@ def expect_other_width(student, draw) -> None:
     what = "The result of a second layer, with a different width,"
     expect_close(layer(ids), wide * (4 * D) ** 0.5, what, named)
     for n, ids in ids_of_every_size(draw):
-        layer = student.TokenEmbedding(n["words"], n["d_model"])
+        layer = student.TokenEmbedding(n["n_words"], n["d_model"])
         ((name, shape),) = layer.parameters_by_name().items()
         table = draw.normal(*shape)
         layer.load_state_dict({name: table}, strict=False)

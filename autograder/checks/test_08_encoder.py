@@ -1203,14 +1203,14 @@ def test_masked_places(student, draw):
             "target, whether it is hidden, replaced or unchanged.",
             mistake="changed words that are not targets",
         )
-    for n in orders_of(("b", "s", "words")).values():
+    for n in orders_of(("b", "s", "n_words")).values():
         with blame(SOME_SIZES, lambda: expect_asked_words(masked(student, draw))):
             expect_all_or_nothing(student, draw, n)
 
 
 def expect_all_or_nothing(student, draw, n: dict[str, int]) -> None:
     """Fail unless a share of 1 chooses all words, and a share of 0 chooses none."""
-    words = n["words"] + 1  # so that a word can become another one
+    words = n["n_words"] + 1  # so that a word can become another one
     ids, mask_id = padded_sentences(draw, n["b"], n["s"], words), N_SPECIAL + words
     ids[-1, 0] = N_SPECIAL + words - 1  # the last word
     ids[:-1, 0] = 0  # a sentence of one token may have no word

@@ -1221,7 +1221,7 @@ def test_logits_of_another_model(student, draw):
             expect_model_of_size(student, draw, number)
 
 
-MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "words", "layers")
+MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "n_words", "layers")
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
@@ -1233,14 +1233,14 @@ def expect_model_of_size(student, draw, number: int) -> None:
         d_model=2 * n["h"] * n["half"],
         n_heads=n["h"],
         d_ff=n["d_ff"],
-        tgt_vocab_size=n["words"] + 1,
+        tgt_vocab_size=n["n_words"] + 1,
         n_layers=min(n["layers"], N + 1),
         norm_first=number % 2 == 0,
         positions=("learned", "sinusoidal")[number % 2],
-        pad_id=(pad := 0 if case in ("falling", "long") else n["words"]),
+        pad_id=(pad := 0 if case in ("falling", "long") else n["n_words"]),
     )
     longest = torch.arange(n["b"])[:, None] % n["t"] + 2  # 2 words or more
-    ids = draw.ids(n["b"], n["t"] + 1, low=0, high=n["words"]) + (pad == 0)
+    ids = draw.ids(n["b"], n["t"] + 1, low=0, high=n["n_words"]) + (pad == 0)
     ids = ids.masked_fill(torch.arange(n["t"] + 1) >= longest, pad)
     if case == "equal":
         ids = ids[-1:].repeat(n["b"], 1)

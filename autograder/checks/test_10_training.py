@@ -780,10 +780,10 @@ def test_loss_of_every_padding(student, draw):
 def expect_loss_of_every_size(student, draw) -> None:
     """Fail unless the loss is right for every order of sizes, and any smoothing."""
     quiet = student.load("torch.no_grad")()(student.label_smoothed_loss)
-    for number, (case, n) in enumerate(orders_of(("b", "t", "words")).items()):
-        pad = 0 if number % 2 else n["words"]
-        target = draw_rows(draw, n["b"], n["t"], n["words"], pad)
-        logits = 2 * draw.normal(n["b"], n["t"], n["words"] + 1)
+    for number, (case, n) in enumerate(orders_of(("b", "t", "n_words")).items()):
+        pad = 0 if number % 2 else n["n_words"]
+        target = draw_rows(draw, n["b"], n["t"], n["n_words"], pad)
+        logits = 2 * draw.normal(n["b"], n["t"], n["n_words"] + 1)
         if case == "falling":
             logits = logits.abs() + 0.1
         if case == "equal":

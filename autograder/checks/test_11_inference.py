@@ -2642,8 +2642,8 @@ def expect_every_vocabulary(student, draw) -> None:
         expect_left, student, draw_logits(draw, 4), SamplingSettings(0.8, 5), "it"
     )
     quiet = student.load("torch.no_grad")()(student.sampling_probabilities)
-    for n in orders_of(("n", "words")).values():
-        words = n["words"]
+    for n in orders_of(("n", "n_words")).values():
+        words = n["n_words"]
         logits = 1.5 * draw.normal(words, n["n"]).mT
         for others in (
             {},
