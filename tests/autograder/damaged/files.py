@@ -88,7 +88,7 @@ NO_NOTEBOOKS = {
     "only_zeros": (b"\0" * 500, "empty"),
     "only_a_mark": (b"\xef\xbb\xbf\n", "empty"),
     "a_page": (b"<!DOCTYPE html><html><body>Sign in</body></html>", "not a complete"),
-    "a_script": (b"def double(x):\n    return 2 * x\n", "not a complete"),
+    "a_script": (b"def double(x):\n    return 2 * x\n", "not an opening brace"),
     "a_picture": (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "not a complete"),
     "a_document": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj", "it is a PDF"),
     "a_list": (b"[1, 2, 3]", "not a notebook"),
