@@ -206,10 +206,10 @@ def _parse(content: bytes) -> dict[str, Any]:
         if not isinstance(notebook, dict):
             raise Refused(Phrase("it is a JSON file, but not a notebook"))
         return notebook
-    if not content.lstrip(b"\0\xef\xbb\xbf\xff\xfe \t\r\n").startswith((b"{", b"[")):
-        problem = Phrase("its first character is not an opening brace")
-    elif CONFLICT.search(content):
+    if CONFLICT.search(content):
         problem = Phrase("it contains the marks of a git conflict: <<<<<<<")
+    elif not content.lstrip(b"\0\xef\xbb\xbf\xff\xfe \t\r\n").startswith((b"{", b"[")):
+        problem = Phrase("its first character is not an opening brace")
     raise Refused(Phrase("it is not a complete notebook file ({problem})", problem))
 
 
