@@ -36,13 +36,8 @@ TUTORIAL = "the tutorial's own number"
 RERUN = "the tutorial's code, run again for this course"
 EXAMPLE = "an example"
 FROM_ELSEWHERE: dict[str, dict[str, str]] = {
-    "02": {
-        "37,000": "the paper, Section 5.1",
-        "7,851": "lectures, of Korean words",
-        "5,972": "lectures",
-        "1.6": "the paper of word2vec, in billions",
-    },
-    "05": {"0.7": EXAMPLE, "0.3": EXAMPLE, "0.9": "the paper, Section 6.2"},
+    "02": {"1.6": "the paper of word2vec, in billions"},
+    "05": {"0.9": "the paper, Section 6.2"},
     "06": {"4,000": "the paper, Section 5.3"},
     "08": {
         "4,000": "the paper, Section 5.3",
