@@ -20,7 +20,7 @@ from autograder.course import load_course
 ROOT = Path(__file__).resolve().parents[2]
 COURSE = load_course(ROOT)
 PAGES = ("slides", "summary")
-LANGUAGES = ("site", pytest.param("korean", marks=pytest.mark.slow))
+OF_THE_WHOLE_BOOK = pytest.mark.slow
 NEEDS_CHROMIUM = pytest.mark.needs("chromium")
 PAGE_OF_PDF = re.compile(rb"/Type /Page\b")
 # The slides that are higher than the window, or wider than it inside.
@@ -29,7 +29,7 @@ TOO_LARGE = """() => [...document.querySelectorAll(".slide, .slide *")].filter((
   || one.offsetHeight > innerHeight + 1).map((one) => one.outerHTML.slice(0, 80))"""
 
 
-@pytest.fixture(params=LANGUAGES)
+@pytest.fixture(params=("site", "korean"))
 def folder(request: pytest.FixtureRequest) -> Path:
     """The folder of the book's pages, in English or Korean."""
     return request.getfixturevalue(request.param)
@@ -45,6 +45,7 @@ def parts(box: Tag) -> tuple[int, int, int]:
     return len(drawings), len(box.select("div.math")), len(box.select(".sentences li"))
 
 
+@OF_THE_WHOLE_BOOK
 def test_each_unit_has_its_drawings_formula_and_three_sentences(site: Path) -> None:
     slides, summary = (soup_of(site, name) for name in PAGES)
     articles = summary("article")
@@ -63,6 +64,7 @@ def test_each_unit_has_its_drawings_formula_and_three_sentences(site: Path) -> N
     assert r"\mathrm{BLEU}" in articles[10].get_text()
 
 
+@OF_THE_WHOLE_BOOK
 def test_the_pages_load_only_files_of_the_book(folder: Path) -> None:
     for name in PAGES:
         soup = soup_of(folder, name)
@@ -73,13 +75,10 @@ def test_the_pages_load_only_files_of_the_book(folder: Path) -> None:
         assert [one for one in files if not (folder / one).is_file()] == []
 
 
+@OF_THE_WHOLE_BOOK
 @NEEDS_CHROMIUM
-@pytest.mark.parametrize(("width", "theme"), [
-    (WIDE, "light"),
-    (NARROW, "dark"),
-    pytest.param(WIDE, "dark", marks=pytest.mark.slow),
-    pytest.param(NARROW, "light", marks=pytest.mark.slow),
-])  # fmt: skip
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_is_cut_and_axe_finds_nothing(
     folder: Path, chromium: object, width: int, theme: str
 ) -> None:
@@ -95,6 +94,7 @@ def test_nothing_is_cut_and_axe_finds_nothing(
     reader.context.close()
 
 
+@OF_THE_WHOLE_BOOK
 @NEEDS_CHROMIUM
 def test_keys_lead_through_the_slides(site: Path, chromium: object) -> None:
     with window(chromium, WIDE, "light") as page:
@@ -119,6 +119,7 @@ def test_keys_lead_through_the_slides(site: Path, chromium: object) -> None:
         assert page.input_value("#unit-04 input") == "1"
 
 
+@OF_THE_WHOLE_BOOK
 @NEEDS_CHROMIUM
 def test_the_summary_fills_two_pages_and_each_slide_one(
     folder: Path, chromium: object
@@ -132,6 +133,7 @@ def test_the_summary_fills_two_pages_and_each_slide_one(
     reader.context.close()
 
 
+@OF_THE_WHOLE_BOOK
 @NEEDS_CHROMIUM
 def test_the_build_prints_the_summary_without_a_path(folder: Path) -> None:
     printed = (folder / "summary.pdf").read_bytes()
