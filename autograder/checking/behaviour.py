@@ -166,7 +166,7 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
                 "Python list. Use nn.ModuleList.",
                 what,
             ),
-            mistake="layers in a Python list, so without parameters",
+            mistake="layers in a Python list, whose parameters are not registered",
         )
     if len(found) == len(wanted) // n:
         fail(
@@ -176,7 +176,7 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
                 what,
                 n,
             ),
-            mistake="one layer used N times, so shared parameters",
+            mistake="one layer used N times, so that all N share its parameters",
         )
     if found != wanted:
         fail(

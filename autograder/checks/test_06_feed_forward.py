@@ -704,7 +704,7 @@ def test_norm_values(student, draw):
 
 
 @check(
-    "layer-norm", share=2, title="ε: added to the variance, with the requested value"
+    "layer-norm", share=2, title="ε is added to the variance, with the requested value"
 )
 def test_norm_eps(student, draw):
     expect_norm(student, *scaled(draw, B, T, D), eps=0.7)

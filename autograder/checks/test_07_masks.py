@@ -43,7 +43,7 @@ def batch(draw) -> tuple[Tensor, int]:
     pad_id = draw.integer(6, 10)
     large = (pad_id + 2**8, pad_id + 2**16)  # with 8 or 16 bits, they equal pad_id
     words = torch.tensor([[*OTHER_PADDING, pad_id + 1, *large]])
-    ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding behind"]
+    ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding after the words"]
     return torch.cat([ids[:1], words, ids[1:]]), pad_id
 
 
@@ -76,7 +76,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
     for where in places:
         words = "code that works only if padding follows the words"
-        with blame(words, lambda: compare("padding behind")):
+        with blame(words, lambda: compare("padding after the words")):
             compare(where)
     for b, t in ((9, 1), (4, 4), (2, 67)):  # few and many words
         ids = draw.ids(1, t, low=0, high=6).repeat(b, 1)
@@ -199,7 +199,9 @@ def test_padding_device(student, draw):
     expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
 
-@check("padding-mask", share=1, title="Contiguous or not, the ids do not change")
+@check(
+    "padding-mask", share=1, title="The ids do not change, whether contiguous or not"
+)
 def test_padding_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -381,7 +383,7 @@ def test_target_device(student, draw):
     expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 
 
-@check("target-mask", share=1, title="Contiguous or not, the ids do not change")
+@check("target-mask", share=1, title="The ids do not change, whether contiguous or not")
 def test_target_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T

@@ -158,11 +158,10 @@ def layer_mistakes(
         "a layer whose second residual connection starts from the layer's input": (
             n2(x + ff(y))
         ),
-        "a layer whose feed-forward reads the layer's input": n2(y + ff(x)),
-        "only attention: the feed-forward is missing": y,
-        "only the feed-forward: attention is missing, or its result is not used": (
-            second(x)
-        ),
+        "a layer whose feed-forward layer reads the layer's input": n2(y + ff(x)),
+        "only attention: the feed-forward layer is missing": y,
+        "only the feed-forward layer: attention is missing, or its result is not "
+        "used": (second(x)),
         "norm(x) + f(x) instead of norm(x + f(x))": (
             (lambda z: n2(z) + ff(z))(n1(x) + steps.attend(x))
         ),
@@ -180,7 +179,9 @@ def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
     return {
         "a layer without residual connections": n2(ff(bare)),
         "a layer without the residual connection around attention": steps.second(bare),
-        "a layer without the residual connection around the feed-forward": n2(ff(y)),
+        "a layer without the residual connection around the feed-forward layer": n2(
+            ff(y)
+        ),
         "a layer with two residual connections around each sub-layer": (
             n2(twice + twice + ff(twice))
         ),
@@ -196,8 +197,10 @@ def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
         "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
         "a layer that uses the second LayerNorm twice": second(swapped),
         "a layer with its two LayerNorms swapped": n1(swapped + ff(swapped)),
-        "a layer with the feed-forward before attention": n2(fed + steps.attend(fed)),
-        "a layer with the feed-forward and its norm before attention": (
+        "a layer with the feed-forward layer before attention": n2(
+            fed + steps.attend(fed)
+        ),
+        "a layer with the feed-forward layer and its norm before attention": (
             n1(second(x) + steps.attend(second(x)))
         ),
     }
@@ -273,7 +276,7 @@ def pre_norm_mistakes(
             (lambda a: a + ff(without_gains(a)))(x + attend(without_gains(x)))
         ),
         "a pre-norm layer without residual connections": ff(n2(attend(z))),
-        "a pre-norm layer with the feed-forward before attention": (
+        "a pre-norm layer with the feed-forward layer before attention": (
             (lambda a: a + attend(n2(a)))(x + ff(z))
         ),
     }
@@ -374,7 +377,9 @@ def test_layer_pre_norm(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
-@check("encoder-layer", share=1, title="Any sizes, any feed-forward, any mask's shape")
+@check(
+    "encoder-layer", share=1, title="Any sizes, any feed-forward layer, any mask shape"
+)
 def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
@@ -437,7 +442,7 @@ def dropout_mistakes(
             n2(y + ff(y))
         ),
         "a layer without dropout on the output of attention": n2(y),
-        "a layer without dropout on the output of the feed-forward": (
+        "a layer without dropout on the output of the feed-forward layer": (
             n2(start + ff(start))
         ),
     }
@@ -780,7 +785,7 @@ def test_encoder_leaves_its_inputs(student, draw):
 @check(
     "encoder",
     share=1,
-    title="With one layer less, gradients reach all remaining layers",
+    title="With one layer fewer, gradients reach all remaining layers",
     bans=("Encoder", ["torch.nn.TransformerEncoder"]),
 )
 def test_encoder_gradients(student, draw):
@@ -854,7 +859,9 @@ def test_states_count(student, draw):
 
 
 @check(
-    "layer-states", share=3, title="Each state is its layer's output for the last state"
+    "layer-states",
+    share=3,
+    title="Each state is its layer's output for the previous state",
 )
 def test_states_values(student, draw):
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
@@ -908,7 +915,7 @@ def test_states_of_a_pre_norm_encoder(student, draw):
     expect_close(states[-1], want, "The last state", mistakes)
 
 
-@check("layer-states", share=1, title="Gradients pass, also without a mask")
+@check("layer-states", share=1, title="Gradients pass, even without a mask")
 def test_states_gradients(student, draw):
     layers, x, upstream = foreign_layers(draw), words(draw), words(draw)
     encoder = encoder_around(student, layers)
@@ -1255,7 +1262,7 @@ def test_masked_share(student, draw):
     expect_each_for_itself(found.chosen, words, "chosen")
     share, bound = mean(found.chosen[words]), slack(int(words.sum()))
     named = {
-        "the share that should not be chosen": 1 - SHARE,
+        "the share of words that should not be chosen": 1 - SHARE,
         "15 % of the words, regardless of the share": 0.15,
         "80 % of the share": 0.8 * SHARE,
         "90 % of the share": 0.9 * SHARE,
@@ -1289,7 +1296,7 @@ def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
         if not bool(mixed.any()):
             fail(
                 Phrase(
-                    "In each {name}, either all or none are {what}: decide at "
+                    "In each {name}, either all words or none are {what}: decide at "
                     "random for every word independently.",
                     name,
                     what,
@@ -1409,7 +1416,9 @@ def test_masked_generator(student, draw):
     expect_asked_words(masked(student, draw))
 
 
-@check("mask-words", share=1, title="Each call draws anew, also without a generator")
+@check(
+    "mask-words", share=1, title="Each call draws new numbers, even without a generator"
+)
 def test_masked_of_each_call(student, draw):
     expect_asked_words(masked(student, draw, share=0.5))
     given = padded_sentences(draw, 9, 33), N_SPECIAL + WORDS, 0.5

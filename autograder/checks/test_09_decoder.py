@@ -238,10 +238,10 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         "a layer that uses one normalisation three times": but(norms=once),
         "a layer that uses one normalisation three times, and whose cross-attention "
         "has no mask": but(norms=once, cross_mask=None),
-        "a layer that uses its self-attention for both": but(
+        "a layer that uses its self-attention for both attentions": but(
             cross_attention=layer.self_attention
         ),
-        "a layer that uses its cross-attention for both": but(
+        "a layer that uses its cross-attention for both attentions": but(
             self_attention=layer.cross_attention
         ),
         **order_mistakes(layer, given),
@@ -304,17 +304,16 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         ),
         "a layer that applies cross-attention, with its own normalisation, before "
         "self-attention": partial(in_order, (1, 0, 2), (1, 0, 2)),
-        "a layer whose feed-forward comes first": partial(
+        "a layer whose feed-forward layer comes first": partial(
             in_order, (2, 0, 1), (0, 1, 2)
         ),
-        "a layer whose feed-forward, with its own normalisation, comes first": partial(
-            in_order, (2, 0, 1), (2, 0, 1)
-        ),
-        "a layer whose feed-forward comes between the two attentions": partial(
+        "a layer whose feed-forward layer, with its own normalisation, comes "
+        "first": partial(in_order, (2, 0, 1), (2, 0, 1)),
+        "a layer whose feed-forward layer comes between the two attentions": partial(
             in_order, (0, 2, 1), (0, 1, 2)
         ),
-        "a layer whose feed-forward, with its own normalisation, comes between the two "
-        "attentions": partial(in_order, (0, 2, 1), (0, 2, 1)),
+        "a layer whose feed-forward layer, with its own normalisation, comes between "
+        "the two attentions": partial(in_order, (0, 2, 1), (0, 2, 1)),
         "a layer that normalises before each sub-layer (pre-norm)": partial(
             pre_norm_layer, layer, given
         ),
@@ -473,7 +472,7 @@ def test_layer_values(student, draw):
     expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
 
 
-@check("decoder-layer", share=2, title="The cross-attention's weights, also with t = s")
+@check("decoder-layer", share=2, title="The cross-attention's weights, even with t = s")
 def test_layer_weights(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     square = Inputs(
@@ -835,7 +834,7 @@ def test_stack_shapes(student, draw):
 @check(
     "decoder-stack",
     share=3,
-    title="Right values through all layers; also without masks",
+    title="Right values through all layers, with and without masks",
 )
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)

@@ -166,7 +166,7 @@ def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
     right = model(src, tgt)
     return {
         "only the scores after the last word": right[:, -1],
-        "only the scores after the last word, with the axis of positions": right[
+        "only the scores after the last word, with the axis of positions kept": right[
             :, -1:
         ],
         "the scores of a target that is shortened a second time": right[:, :-1],
@@ -190,7 +190,11 @@ def test_forward_shape(student, draw):
     expect_shape(logits, (B, T, TGT_WORDS), "the tensor of logits")
 
 
-@check("transformer-forward", share=4, title="Right scores, padding on both sides")
+@check(
+    "transformer-forward",
+    share=4,
+    title="Right scores, with padding in source and target",
+)
 def test_forward_values(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want, named = pair.trusted(src, tgt), model_mistakes(pair.trusted, src, tgt)
@@ -266,7 +270,11 @@ def draw_rows(draw, b: int, t: int, words: int, pad: int) -> Tensor:
 )
 def test_forward_of_every_padding(student, draw):
     pair = twins(student, draw)
-    places = ["padding behind", "padding in front", "padding between words"]
+    places = [
+        "padding after the words",
+        "padding before the words",
+        "padding between words",
+    ]
     places.append("a row of padding")
     sources = {  # different lengths, so that no stored result fits
         place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
@@ -370,7 +378,7 @@ def test_forward_in_training(student, draw):
 @check(
     "transformer-forward",
     share=1,
-    title="dtype, device and errors as promised; the inputs unchanged",
+    title="dtype, device and errors as required; the inputs unchanged",
     form=True,
 )
 def test_forward_keeps_its_promises(student, draw):
@@ -390,7 +398,7 @@ def test_forward_keeps_its_promises(student, draw):
 @check(
     "transformer-forward",
     share=1,
-    title="Built of your parts, not of nn.Transformer",
+    title="Built from your parts, not from nn.Transformer",
     bans=("Transformer", ["torch.nn.Transformer"]),
 )
 def test_forward_is_no_built_in(student, draw):
@@ -486,7 +494,7 @@ def test_split_of_other_batches(student, draw):
             ids = draw.ids(n["t"], n["b"], low=0, high=12).mT  # not contiguous
             expect_split(student, ids, "sentences of other sizes")
             same = ids[:1].repeat(n["b"], 1)
-            expect_split(student, same, "a sentence in every place of a batch")
+            expect_split(student, same, "a sentence at every position of a batch")
 
 
 @check(
@@ -739,7 +747,7 @@ def test_loss_of_another_pad_id(student, draw):
         expect_loss(student, draw_case(draw, pad=0))
 
 
-@check("label-smoothed-loss", share=2, title="Any sizes; padding in every place")
+@check("label-smoothed-loss", share=2, title="Any sizes; padding at every position")
 def test_loss_of_every_padding(student, draw):
     ids, place = draw.ids(4, 6, low=4, high=WORDS), torch.arange(6)
     first, second = (
@@ -943,7 +951,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
         "a schedule whose rise has the wrong power of warmup": lambda: (
             d**-0.5 * min(fall, n * w**-0.5)
         ),
-        "a schedule whose rise is divided by only warmup": lambda: (
+        "a schedule whose rise is divided by warmup only": lambda: (
             d**-0.5 * min(fall, n / w)
         ),
         "a schedule that falls as 1/step, not as 1/√step": lambda: (
@@ -1047,7 +1055,7 @@ def test_whole_rate(student, draw):
     expect_rates(student, steps, 640, 1700)
     expect_rates(student, steps, 96, 700, before=(640, 1700))
     expect_rates(student, [1, 2, 30], draw.integer(7, 30), 1)
-    with blame("a table that ends"):
+    with blame("a table of rates that is too short"):
         expect_rates(student, [3_000_000], 640, 1700)
     for step, d_model, warmup in ODD_RATES:
         with blame(SOME_SIZES, lambda: expect_rates(student, [1, 2, 1200], 640, 1700)):
@@ -1389,7 +1397,7 @@ def test_step_returns_the_loss(student, draw):
     expect_close(loss, loss_of(), "The loss", mistakes=named)
 
 
-@check("train-step", share=2, title="It returns how many target tokens count")
+@check("train-step", share=2, title="It returns the number of target tokens that count")
 def test_step_returns_the_tokens(student, draw):
     for pad in (PAD, 0):
         start, batch = draw_start(draw, model_pad=5, pad_id=pad), draw_pairs(draw, pad)
@@ -1474,16 +1482,17 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
         "the sum, not the mean": lambda: values.sum(dim=0),
         "the last checkpoint, not the mean": values[-1],
         "the first checkpoint, not the mean": values[0],
-        "the mean of the first and the last": (values[0] + values[-1]) / 2,
-        "the mean without the first": values[1:].mean(dim=0),
-        "the mean without the last": values[:-1].mean(dim=0),
-        "the mean of only the last five": values[-5:].mean(dim=0),
-        "repeated means of two, in which the last checkpoint counts most": in_turn,
+        "the mean of the first and the last checkpoint": (values[0] + values[-1]) / 2,
+        "the mean without the first checkpoint": values[1:].mean(dim=0),
+        "the mean without the last checkpoint": values[:-1].mean(dim=0),
+        "the mean of only the last five checkpoints": values[-5:].mean(dim=0),
+        "the mean of the mean so far and the next checkpoint, so that the last one "
+        "counts most": in_turn,
         "the median, not the mean": lambda: values.median(dim=0).values,
         "the sum divided by the number of entries": lambda: (
             values.sum(dim=0) / len(states[0])
         ),
-        "the sum divided by one less than their number": lambda: (
+        "the sum divided by the number of checkpoints minus 1": lambda: (
             values.sum(dim=0) / (len(states) - 1)
         ),
     }

@@ -256,7 +256,7 @@ def greedy_mistakes(
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
-    last = last if ends else Phrase("one word less than max_len, or {last}", last)
+    last = last if ends else Phrase("one word fewer than max_len, or {last}", last)
 
     def found(**changes: Any) -> Callable[[], Tensor]:
         return lambda: greedy(model, src, **({"max_len": max_len} | changes))
@@ -480,13 +480,17 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
-        "a cut without the length penalty": given.kept(log_prob),
-        "a cut that multiplies by the length penalty": given.kept(log_prob * divisor),
-        "a cut that divides by n^α": given.kept(
+        "a pruning step without the length penalty": given.kept(log_prob),
+        "a pruning step that multiplies by the length penalty": given.kept(
+            log_prob * divisor
+        ),
+        "a pruning step that divides by n^α": given.kept(
             log_prob / given.length.double().unsqueeze(-1) ** given.alpha
         ),
-        "a cut whose α is always 0.6": given.kept(log_prob / given.to_the_power(0.6)),
-        "a cut that uses the penalty only for what it returns": given.kept(
+        "a pruning step whose α is always 0.6": given.kept(
+            log_prob / given.to_the_power(0.6)
+        ),
+        "a pruning step that uses the penalty only in the returned scores": given.kept(
             log_prob, log_prob / divisor
         ),
         "the best word of each hypothesis: k greedy searches side by side": (
@@ -495,17 +499,16 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "the candidates of all sentences, pruned together": among_all(given),
         "the candidates with the worst first": right.flip(-1),
         "the k worst candidates": given.kept(log_prob / divisor, largest=False),
-        "a cut that assumes k words per hypothesis instead of V": given.kept(
+        "a pruning step that assumes k words per hypothesis instead of V": given.kept(
             log_prob / divisor, k=log_prob.size(1)
         ),
-        "a cut with the first hypothesis's penalty for every hypothesis": given.kept(
-            log_prob / divisor[:, :1]
-        ),
-        "a cut that assumes 7 words per hypothesis, whatever V is": given.kept(
+        "a pruning step with the first hypothesis's penalty for every "
+        "hypothesis": given.kept(log_prob / divisor[:, :1]),
+        "a pruning step that assumes 7 words per hypothesis, whatever V is": given.kept(
             log_prob / divisor, k=7
         ),
         ZEROS: torch.zeros_like(right),
-        "a cut that ranks in too few digits (half precision)": given.kept(
+        "a pruning step that ranks in too few digits (half precision)": given.kept(
             (log_prob / divisor).half().double(), log_prob / divisor
         ),
     }
@@ -743,7 +746,7 @@ FIRST_ENDED = {
         stop=first_ended
     )
 }
-CUT_OFF = {"one word less than max_len": Rule(tail=1)}
+CUT_OFF = {"one word fewer than max_len": Rule(tail=1)}
 OTHERS = {
     "a search that adds probabilities": Rule(add=lambda old, new: old + math.exp(new)),
     "a search that multiplies log-probabilities": Rule(
@@ -1455,7 +1458,11 @@ def part_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tens
     return {phrase: one_of(run) for phrase, run in named.items()}
 
 
-@check("decode-step-cached", share=4, title="The newest token, as without a cache")
+@check(
+    "decode-step-cached",
+    share=4,
+    title="The newest token has the same result as without a cache",
+)
 def test_step_values(student, draw):
     step = draw_step(student, draw)
     x, _ = run_step(student, step, step.cache(student, T - 1))
@@ -1674,7 +1681,7 @@ def test_step_leaves_no_traces(student, draw):
     expect_same_device(student, function, *step.arguments(), what="what comes back")
 
 
-@check("decode-step-cached", share=2, title="The same step as pre-norm (norm_first)")
+@check("decode-step-cached", share=2, title="The same step with pre-norm (norm_first)")
 def test_step_pre_norm(student, draw):
     step = draw_step(student, draw, norm_first=True)
     x, _ = run_step(student, step, step.cache(student, T - 1))
@@ -1809,7 +1816,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
     return {
         "the counts without clipping": counted("no clipping"),
         "the counts of distinct n-grams": counted("distinct"),
-        "the counts when each n-gram may match once": counted("once"),
+        "the counts when each n-gram may match only once": counted("once"),
         "the counts against only the first reference": counted("first"),
         "the counts against only the last reference": counted("last"),
         "the counts with the references added up": counted("summed"),
@@ -1826,7 +1833,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
         "the counts with <sos> and <eos> left in": lambda: matches(other["framed"], n),
         "the counts with <eos> left in": lambda: matches(other["ended"], n),
         "the counts with the last token always cut": lambda: matches(other["cut"], n),
-        "the counts with one added to both": lambda: (found + 1, total + 1),
+        "both counts increased by one": lambda: (found + 1, total + 1),
         "the ratio, not the two counts": lambda: found / total,
         "0 of 0": lambda: (0, 0),
     }
@@ -2414,7 +2421,7 @@ CUTTINGS = {
     "the temperature after the truncation": Cutting(late=True),
     "the likeliest words removed, the others kept": Cutting(falling=False),
     "one word more than k": Cutting(more=1),
-    "one word less than k": Cutting(more=-1),
+    "one word fewer than k": Cutting(more=-1),
     "all words, regardless of k": Cutting(more=99),
     "a nucleus without the word that reaches p": Cutting(
         lot=lambda before, total, p: total <= p
@@ -2564,7 +2571,11 @@ def test_sampling_order(student, draw):
         expect_left(student, logits, settings, what)
 
 
-@check("sampling-probabilities", share=2, title="T = 0, k above V, p = 1, equal words")
+@check(
+    "sampling-probabilities",
+    share=2,
+    title="T = 0, k above V, p = 1, equally likely words",
+)
 def test_sampling_at_the_ends(student, draw):
     logits = draw_logits(draw, N_ROWS)
     usual = partial(

@@ -417,9 +417,8 @@ def dilated_paths(w: int) -> Steps:
         "the logarithm of n - 1: l layers reach k^l positions": lambda n: max(
             1, layers_of_dilated(n - 1, w)
         ),
-        "one layer too many at powers of k, as from an inexact logarithm": lambda n: (
-            layers_of_dilated(n + 1, w)
-        ),
+        "one layer too many at powers of k, as happens with an inexact "
+        "logarithm": lambda n: layers_of_dilated(n + 1, w),
         "the number of layers with a dilation of 2^l, regardless of k": lambda n: (
             _doubled(n, w)
         ),

@@ -505,9 +505,13 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
     mean = (losses / counts).mean().item()
     right = losses.sum().item() / counts.sum().item()
     return {
-        "2 to the mean loss, although the loss is in nats": lambda: 2**right,
-        "10 to the mean loss, although the loss is in nats": lambda: 10**right,
-        "e to the mean of the sentences' means": lambda: math.exp(mean),
+        "2 to the power of the mean loss, although the loss is in nats": lambda: (
+            2**right
+        ),
+        "10 to the power of the mean loss, although the loss is in nats": lambda: (
+            10**right
+        ),
+        "e to the power of the mean of the sentences' means": lambda: math.exp(mean),
         "the mean of the sentences' perplexities": lambda: (
             (losses / counts).exp().mean()
         ),
@@ -516,16 +520,19 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
         ),
         "the mean loss without the exponential": lambda: right,
         "the mean of the sentences' means without the exponential": lambda: mean,
-        "e to the mean loss per sentence, not per token": lambda: losses.mean().exp(),
-        "e to the summed loss": lambda: losses.sum().exp(),
-        "e to minus the mean loss": lambda: math.exp(-right),
-        "e to the number of tokens divided by their loss": lambda: math.exp(1 / right),
-        "e to the median of the sentences' means": lambda: (
+        "e to the power of the mean loss per sentence, not per token": lambda: (
+            losses.mean().exp()
+        ),
+        "e to the power of the summed loss": lambda: losses.sum().exp(),
+        "e to the power of minus the mean loss": lambda: math.exp(-right),
+        "e to the power of the number of tokens divided by their loss": lambda: (
+            math.exp(1 / right)
+        ),
+        "e to the power of the median of the sentences' means": lambda: (
             (losses / counts).median().exp()
         ),
-        "e to the mean loss, with each sentence weighted by its length twice": (
-            lambda: math.exp((losses * counts).sum() / (counts**2).sum())
-        ),
+        "e to the power of the mean loss, with each sentence weighted by its length "
+        "twice": (lambda: math.exp((losses * counts).sum() / (counts**2).sum())),
         "1, the perplexity of a model that is always right": lambda: 1.0,
         "the perplexity of only the first sentence": lambda: math.exp(
             losses[0].item() / counts[0].item()
@@ -554,7 +561,7 @@ def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
     return (hard * counts).float(), counts
 
 
-@check("corpus-perplexity", share=4, title="e to the mean loss per token")
+@check("corpus-perplexity", share=4, title="e to the power of the mean loss per token")
 def test_perplexity_value(student, draw):
     losses, counts = draw_losses(draw.fixed(3))
     got = student.corpus_perplexity(losses, counts)
