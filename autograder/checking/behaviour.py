@@ -115,8 +115,8 @@ def expect_gradients(
             message contains them.
         inputs: the float tensors that were passed as the first arguments.
         upstream: the upstream gradient.
-        mistakes: for each input, the wrong gradients that known mistakes cause, by
-            name.
+        mistakes: for each input, the wrong gradients that known mistakes cause, keyed
+            by name.
     """
     leaves = [x.double().requires_grad_() for x in inputs]
     weighted = (function(*leaves) * upstream.double()).sum()

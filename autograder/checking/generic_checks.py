@@ -71,7 +71,7 @@ def expect_each_call_anew(
         right: returns the right result for the same arguments.
         what: the name of the result, such as "the output".
         part: the index of the result, or None if the call returns only one.
-        mistakes: wrong results of all calls except the first, by name.
+        mistakes: wrong results of all calls except the first, keyed by name.
         tolerance: the tolerance of the comparison.
     """
     results = student.calls_in_turn(function, *calls)

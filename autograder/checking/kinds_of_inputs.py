@@ -38,7 +38,7 @@ def expect_leading_axes(
         tails: for each argument, the sizes of its fixed last axes.
         draw: draws the arguments.
         what: the name of the result.
-        mistakes: returns wrong results for the same arguments, by name.
+        mistakes: returns wrong results for the same arguments, keyed by name.
         leads: the sizes of the leading axes; the first entry is the usual case.
     """
 
@@ -94,7 +94,7 @@ def expect_every_mask(
         right: the trusted function.
         masks: the masks, keyed by shape in words; the first is the usual one.
         what: the name of the result.
-        mistakes: returns wrong results for a mask, by name.
+        mistakes: returns wrong results for a mask, keyed by name.
     """
 
     def compare(words: str) -> None:

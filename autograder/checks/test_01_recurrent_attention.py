@@ -65,7 +65,7 @@ Named = dict[str, Callable[[], Any]]
 
 
 def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
-    """Return wrong shifted targets, by the name of the mistake."""
+    """Return wrong shifted targets, keyed by the name of the mistake."""
     start = torch.full_like(tgt[:, :1], sos_id)
     return {
         "the target, not shifted at all": lambda: tgt,
@@ -267,7 +267,7 @@ def reset_of_both(reset: Tensor, step: Step) -> Tensor:
 
 
 def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
-    """Return wrong ways to compute the gates and the proposal, by name."""
+    """Return wrong ways to compute the gates and the proposal, keyed by name."""
     return {
         "the new state with the reset gate before U, as the paper has it": Step(
             given, reset=reset_first
@@ -303,7 +303,7 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
 
 
 def step_mistakes(raw: Sequence[Tensor]) -> Named:
-    """Return wrong new states, by the name of the mistake."""
+    """Return wrong new states, keyed by the name of the mistake."""
     given = [x.double() for x in raw]
     update, proposal, state = Step(given).parts()
     kept, new = update * state, (1 - update) * proposal
@@ -450,7 +450,7 @@ def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[T
 
 
 def score_mistakes(given: list[Tensor]) -> Named:
-    """Return wrong scores, by the name of the mistake."""
+    """Return wrong scores, keyed by the name of the mistake."""
     state, memory, w_state, w_memory, v = (x.double() for x in given)
     query, keys = (state @ w_state.T)[:, None], memory @ w_memory.T
     both = query + keys
@@ -616,7 +616,7 @@ def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
 
 
 def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
-    """Return weights with a wrong mask, for scores `x` and hidden keys, by name."""
+    """Return weights with a wrong mask, keyed by name; `x` holds the scores."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may be attended to)": lambda: (
@@ -629,7 +629,7 @@ def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
 
 
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
-    """Return wrong weights for right scores, by the name of the mistake."""
+    """Return wrong weights for right scores, keyed by the name of the mistake."""
     x = scores.double()
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
     low = x.masked_fill(hidden, -1e30)
@@ -667,7 +667,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
 
 
 def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Named:
-    """Return wrong contexts, by the name of the mistake."""
+    """Return wrong contexts, keyed by the name of the mistake."""
     v = values.double()
     right = reference.attend(scores.double(), v, mask)[1]
     named = {
@@ -892,7 +892,7 @@ def test_attend_keeps_its_promises(student, draw):
 
 
 def state_mistakes(h_n: Tensor) -> Named:
-    """Return wrong joined states, by the name of the mistake."""
+    """Return wrong joined states, keyed by the name of the mistake."""
     x = h_n.double()
     h, b = x.size(2), x.size(1)
     ahead, back = x[-2], x[-1]
@@ -1120,7 +1120,7 @@ Other = Callable[..., Tensor]  # the right result with some changes
 def reading_mistakes(
     other: Other, model: reference.BiLSTMAttention, vectors: Tensor
 ) -> Named:
-    """Return results of classifiers whose LSTM reads the padding, by name."""
+    """Return results of classifiers whose LSTM reads the padding, keyed by name."""
     read_on, (h_n, _) = model.lstm(vectors)
     query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -1138,7 +1138,7 @@ def reading_mistakes(
 
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
-    """Return results with a wrong query, by the name of the mistake."""
+    """Return results with a wrong query, keyed by the name of the mistake."""
     rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
@@ -1165,7 +1165,7 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
 
 
 def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
-    """Return results with a wrong mask, by the name of the mistake.
+    """Return results with a wrong mask, keyed by the name of the mistake.
 
     The states at padding are zeros, so two of the mistakes give the same logits.
     """
@@ -1202,7 +1202,7 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
 ) -> Named:
-    """Return wrong logits (`index` 0) or weights (`index` 1), by name."""
+    """Return wrong logits (`index` 0) or weights (`index` 1), keyed by name."""
     mask, vectors = ids != PAD, model.embedding(ids)
     packed, final = run_packed(model.lstm, vectors, mask)
     right = Way(model, packed, reference.concat_final_states(final), mask)

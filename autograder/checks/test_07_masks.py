@@ -100,7 +100,7 @@ def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
 
 
 def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Return wrong padding masks, by the name of the mistake."""
+    """Return wrong padding masks, keyed by the name of the mistake."""
     word = (ids != pad_id)[:, None, None, :]  # (b, 1, 1, s)
     flat = word[:, 0, 0]
     return {
@@ -213,7 +213,7 @@ def test_padding_leaves_its_input(student, draw):
 
 
 def causal_mistakes(t: int) -> Mistakes:
-    """Return wrong causal masks, by the name of the mistake."""
+    """Return wrong causal masks, keyed by the name of the mistake."""
     ones = torch.ones(1, 1, t, t, dtype=torch.bool)
     past = ones.tril()
     return {
@@ -284,7 +284,7 @@ def test_causal_device(student):
 
 
 def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Return wrong target masks, by the name of the mistake."""
+    """Return wrong target masks, keyed by the name of the mistake."""
     keys = (ids != pad_id)[:, None, None, :]
     rows = keys.transpose(-2, -1)
     past = reference.causal_mask(ids.size(1))
@@ -323,7 +323,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 
 
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
-    """Return the target masks of code with a fixed padding id, by name."""
+    """Return the target masks of code with a fixed padding id, keyed by name."""
     return {
         Phrase("the mask for the pad id {fixed}, regardless of `pad_id`", fixed): (
             (ids != fixed)[:, None, None] & past
@@ -395,7 +395,7 @@ def test_target_leaves_its_input(student, draw):
 
 
 def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
-    """Return wrong results of mask_then_renormalise, by the name of the mistake."""
+    """Return wrong results of mask_then_renormalise, keyed by name."""
     w = weights.double()
     allowed = mask.expand(w.shape)
     kept = w * allowed

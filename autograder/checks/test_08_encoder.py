@@ -136,7 +136,7 @@ class Steps:
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
-    """Return wrong results of a post-norm layer, by the name of the mistake."""
+    """Return wrong results of a post-norm layer, keyed by the name of the mistake."""
     steps = Steps(layer, mask)
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
@@ -172,7 +172,7 @@ def layer_mistakes(
 
 
 def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results with missing or repeated residual connections, by name."""
+    """Return results with missing or repeated residual connections, keyed by name."""
     ff, n1, n2 = steps.feed, steps.norm1, steps.norm2
     y, bare = n1(x + steps.attend(x)), n1(steps.attend(x))
     twice = n1(x + x + steps.attend(x))
@@ -190,7 +190,7 @@ def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results with swapped LayerNorms or sub-layers, by name."""
+    """Return results with swapped LayerNorms or sub-layers, keyed by name."""
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, swapped, fed = n1(x + steps.attend(x)), n2(x + steps.attend(x)), n1(x + ff(x))
     return {
@@ -207,7 +207,7 @@ def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results without some LayerNorms, by name."""
+    """Return results without some LayerNorms, keyed by name."""
     added = x + steps.attend(x)
     y = steps.norm1(added)
     return {
@@ -224,7 +224,7 @@ def without_gains(y: Tensor) -> Tensor:
 
 
 def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results of a post-norm layer without γ and β, by name."""
+    """Return results of a post-norm layer without γ and β, keyed by name."""
     added = x + steps.attend(x)
     y, z = without_gains(added), steps.norm1(added)
     return {
@@ -239,7 +239,7 @@ def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 def pre_norm_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Return wrong results of a pre-norm layer, by the name of the mistake."""
+    """Return wrong results of a pre-norm layer, keyed by the name of the mistake."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     attend = Steps(layer, mask).attend
 
@@ -632,7 +632,7 @@ def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tens
 
 
 def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistakes:
-    """Return wrong results of the stack, by the name of the mistake."""
+    """Return wrong results of the stack, keyed by the name of the mistake."""
     each = [layer(x, mask) for layer in layers]
     whole = through(layers, x, mask)
     return {
@@ -671,7 +671,7 @@ def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
 def normed_mistakes(
     layers: Sequence[nn.Module], norm: nn.Module, x: Tensor, mask: Any
 ) -> Mistakes:
-    """Return wrong results of a pre-norm encoder, by the name of the mistake."""
+    """Return wrong results of a pre-norm encoder, keyed by the name of the mistake."""
     whole, after_each = through(layers, x, mask), x
     for layer in layers:
         after_each = norm(layer(after_each, mask))
@@ -882,7 +882,7 @@ def test_states_values(student, draw):
 def state_mistakes(
     layers: Sequence[nn.Module], x: Tensor, mask: Tensor, number: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong values for the state with this number, by name."""
+    """Return wrong values for the state with this number, keyed by name."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
         "zeros": lambda: torch.zeros_like(x),
@@ -1008,7 +1008,7 @@ def cosines(states: Sequence[Tensor], others: Sequence[Tensor], dim: int) -> Ten
 
 
 def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
-    """Return wrong drifts, by the name of the mistake."""
+    """Return wrong drifts, keyed by the name of the mistake."""
     start = [states[0]] * len(states)
     right = cosines(states, start, -1)
     stacked = torch.stack(list(states)).double()

@@ -118,7 +118,7 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
 
 
 def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Return wrong logits of the whole model, by the name of the mistake."""
+    """Return wrong logits of the whole model, keyed by the name of the mistake."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
 
@@ -160,7 +160,7 @@ def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
 
 
 def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Return results that a model may return instead of its logits, by name."""
+    """Return results that a model may return instead of its logits, keyed by name."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
     right = model(src, tgt)
@@ -536,7 +536,8 @@ class Case:
 def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
     """Draw logits for sentences of length 5, 3 and 1 in a vocabulary of 12 words.
 
-    In the fixed draw 0, with smoothing, each known mistake changes the loss clearly.
+    With the fixed seed 0 and with smoothing, each known mistake changes the loss
+    clearly.
     """
     target = draw.ids(3, 5, low=4, high=WORDS)
     target[0, 1], target[0, 4], target[1, 0], target[1, 2] = 0, EOS, SOS, EOS
@@ -590,7 +591,7 @@ class Losses:
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Return wrong losses, by the name of the mistake."""
+    """Return wrong losses, keyed by the name of the mistake."""
     losses = Losses(case)
     each, kept, mean = losses.each, losses.kept, losses.mean
     logits = case.logits.double()
@@ -625,7 +626,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def sum_mistakes(losses: Losses) -> Named:
-    """Return losses with a wrong sum or divisor, by the name of the mistake."""
+    """Return losses with a wrong sum or divisor, keyed by the name of the mistake."""
     each, kept = losses.each, losses.kept
     return {
         "the loss with padding counted": lambda: losses.mean(each, kept | True),
@@ -643,7 +644,7 @@ def sum_mistakes(losses: Losses) -> Named:
 
 
 def logarithm_mistakes(case: Case, losses: Losses) -> Named:
-    """Return losses with a wrong softmax, logarithm or sign, by name."""
+    """Return losses with a wrong softmax, logarithm or sign, keyed by name."""
     logits, s = case.logits.double(), case.smoothing
     at_target, mean = losses.at_target, losses.mean
     return {
@@ -672,7 +673,7 @@ def smoothed_label(smoothing: float, words: int) -> Tensor:
 
 
 def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Tensor]]:
-    """Return losses with wrong label smoothing, by the name of the mistake."""
+    """Return losses with wrong label smoothing, keyed by the name of the mistake."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
@@ -825,7 +826,7 @@ def test_loss_gradient(student, draw):
 
 
 def little_mistakes(case: Case) -> Named:
-    """Return losses from a softmax to which a small number is added, by name."""
+    """Return losses from a softmax to which a small number is added, keyed by name."""
     losses, s = Losses(case), case.smoothing
 
     def loss(epsilon: float) -> Tensor:
@@ -938,7 +939,7 @@ def is_number(value: Any) -> bool:
 
 
 def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
-    """Return wrong learning rates, by the name of the mistake."""
+    """Return wrong learning rates, keyed by the name of the mistake."""
     n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
     low, peak = min(fall, rise), w**-0.5
     return {
@@ -1243,7 +1244,7 @@ def is_cut_late(student, taken: Taken, start: Start) -> bool:
 
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
-    """Return wrong weights after a step, by the name of the mistake."""
+    """Return wrong weights after a step, keyed by the name of the mistake."""
 
     def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
         return lambda: after(start, batches, way)[1]
@@ -1259,7 +1260,7 @@ def step_mistakes(start: Start, batches: list[Batch]) -> Named:
 
 
 def wrong_starts(start: Start) -> dict[str, Start]:
-    """Return wrong settings with which a step may start, by name."""
+    """Return wrong settings with which a step may start, keyed by name."""
     return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
@@ -1281,7 +1282,7 @@ def wrong_starts(start: Start) -> dict[str, Start]:
 
 
 def wrong_ways() -> dict[str, Way]:
-    """Return the wrong ways to take a step, by name."""
+    """Return the wrong ways to take a step, keyed by name."""
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
     return {
         "a step that adds to old gradients: no zero_grad": Way(clear=False),
@@ -1469,7 +1470,7 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
 
 
 def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
-    """Return wrong means, by the name of the mistake."""
+    """Return wrong means, keyed by the name of the mistake."""
     values = torch.stack([state[name].double() for state in states])
 
     def in_turn() -> Tensor:
@@ -1527,7 +1528,7 @@ def test_average_of_weights(student, draw):
 
 
 def counter_mistakes(counts: Tensor) -> Named:
-    """Return wrong counters, by name, for the counters of all checkpoints."""
+    """Return wrong counters, keyed by name, for the counters of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
         "the mean of a counter, instead of the last value": mean,

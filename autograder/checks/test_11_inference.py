@@ -252,7 +252,7 @@ def never(_ended: Tensor) -> bool:
 def greedy_mistakes(
     model: TableModel, src: Tensor, max_len: int = MAX_LEN
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong results of greedy search, by the name of the mistake."""
+    """Return wrong results of greedy search, keyed by the name of the mistake."""
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
@@ -476,7 +476,7 @@ def among_all(given: Candidates) -> Tensor:
 
 
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
-    """Return wrong results of `prune`, by the name of the mistake."""
+    """Return wrong results of `prune`, keyed by the name of the mistake."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
@@ -515,7 +515,7 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
 
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
-    """Return wrong results that contain the right candidates, by name."""
+    """Return wrong results that contain the right candidates, keyed by name."""
     parent, word, kept, score = right
     return {
         "the right candidates, but parent and word are swapped": torch.stack(
@@ -533,7 +533,7 @@ def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
 def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
     """Draw candidates at random.
 
-    The fixed draws reveal all mistakes except low precision.
+    The fixed seeds reveal all mistakes except low precision.
     """
     length = 2 + (12 * draw.uniform(b, k)).long()
     log_prob = -0.6 * length.unsqueeze(-1) - 3 * draw.uniform(b, k, words)
@@ -1379,7 +1379,7 @@ def projections_of(step: Step) -> Projected:
 
 
 def step_mistakes(step: Step) -> dict[str, Run]:
-    """Return wrong results of a post-norm cached step, by the name of the mistake."""
+    """Return wrong results of a post-norm cached step, keyed by name."""
     layer, parts = step.trusted, projections_of(step)
     norms = (layer.add_norm1, layer.add_norm2, layer.add_norm3)
     masks = (step.tgt_mask, step.src_mask)
@@ -1422,7 +1422,7 @@ def normalised_first(step: Step, parts: Projected) -> Projected:
 def cache_mistakes(
     step: Step, parts: Projected, but: Callable[..., Run]
 ) -> dict[str, Run]:
-    """Return results with wrong keys or values in the cache, by name."""
+    """Return results with wrong keys or values in the cache, keyed by name."""
     old_key, old_value = parts.old_key, parts.old_value
     new_key, new_value = parts.new_key, parts.new_value
     return {
@@ -1803,7 +1803,7 @@ def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
 
 
 def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Return wrong counts of n-grams, by the name of the mistake."""
+    """Return wrong counts of n-grams, keyed by the name of the mistake."""
     found, total = matches(corpus, n)
     other = edited(corpus)
 
@@ -2103,7 +2103,7 @@ Score = Callable[..., Callable[[], float]]  # makes BLEU with some parts replace
 
 
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
-    """Return wrong BLEU scores, by the name of the mistake."""
+    """Return wrong BLEU scores, keyed by the name of the mistake."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
     other = edited(corpus)
@@ -2145,7 +2145,7 @@ def shorter(corpus: Corpus) -> bool:
 
 
 def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
-    """Return scores with a wrong brevity penalty, by the name of the mistake.
+    """Return scores with a wrong brevity penalty, keyed by the name of the mistake.
 
     An inverted penalty does not change the score of a short corpus.
     """
@@ -2165,7 +2165,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
 
 
 def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Return scores with the length of a wrong reference, by name."""
+    """Return scores with the length of a wrong reference, keyed by name."""
     return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(
@@ -2448,7 +2448,7 @@ CUTTINGS = {
 def sampling_mistakes(
     logits: Tensor, settings: SamplingSettings
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong truncated distributions, by the name of the mistake."""
+    """Return wrong truncated distributions, keyed by the name of the mistake."""
     right = right_left(logits, settings)
     named: dict[str, Callable[[], Tensor]] = {
         ZEROS: lambda: torch.zeros_like(right),

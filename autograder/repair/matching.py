@@ -61,7 +61,7 @@ class Matcher:
         self.claimed: set[int] = set()
 
     def match(self) -> list[Match]:
-        """Return a match for each slot, by name or id if possible, else by position."""
+        """Match each slot by name or id if possible, and otherwise by position."""
         for find in (self._by_grade_id, self._by_cell_id, self._by_names):
             self._each(find)
         self._each(self._by_position)

@@ -415,7 +415,7 @@ def explanation(
 
 
 def _innermost(error: BaseException, notebook: Mapping[str, Any]) -> Place | None:
-    """Return the last call in a traceback that is code of the notebook."""
+    """Return the last call in the traceback that comes from the notebook's code."""
     trace, found = error.__traceback__, None
     while trace is not None:
         found = trace if trace.tb_frame.f_globals is notebook else found

@@ -865,7 +865,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("a mask is always expected", names="needs a mask")
+@attend.wrong("a mask is always expected", names="fails without a mask")
 def attend(scores, values, mask=None):
     weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
     return (weights.unsqueeze(1) @ values).squeeze(1), weights

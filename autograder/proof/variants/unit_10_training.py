@@ -1588,7 +1588,7 @@ average_checkpoints.wrong(
 average_checkpoints.wrong(
     "divided by n - 1",
     swap("len(state_dicts)", "max(len(state_dicts) - 1, 1)"),
-    names="one less",
+    names="the number of checkpoints minus 1",
 )
 average_checkpoints.wrong(
     "the first checkpoint left out",
