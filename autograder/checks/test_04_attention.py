@@ -152,7 +152,7 @@ def carried(
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong outputs, by the name of the mistake in any of the steps."""
+    """Return wrong outputs, keyed by the name of the mistake in one of the steps."""
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)

@@ -239,7 +239,7 @@ def slips(
     mask: Tensor | None = None,
     part: int = 0,
 ) -> dict[str, Run]:
-    """Return wrong results by the name of the mistake.
+    """Return wrong results, keyed by the name of the mistake.
 
     `part` is 0 for the output and 1 for the weights.
     """

@@ -310,7 +310,7 @@ def expect_greedy(got: Any, model: TableModel, src: Tensor, max_len: int = MAX_L
     right = greedy(plain, src, max_len)
     if not (isinstance(got, Tensor) and got.equal(right)):
         named = sole(greedy_mistakes(plain, src, max_len))
-        expect_equal(got, right, "what you wrote", named)
+        expect_equal(got, right, "your output", named)
 
 
 @check("greedy-decode", share=5, title="Every sentence of a batch, padding after <eos>")
@@ -343,7 +343,7 @@ def test_greedy_stops_at_max_len(student, draw):
         src = sources_of_size(draw, n["b"], n["s"])
         with blame(SOME_SIZES, lambda: test_greedy_words(student, draw)):
             got = student.greedy_decode(model.handed_to(student), src, n["n"])
-            expect_equal(got, greedy(replace(model), src, n["n"]), "what you wrote")
+            expect_equal(got, greedy(replace(model), src, n["n"]), "your output")
 
 
 def sources_of_size(draw, b: int, s: int) -> Tensor:
@@ -410,7 +410,7 @@ def test_greedy_leaves_no_traces(student, draw):
     expect_no_traces(student, student.greedy_decode, *calls[0], still=True)
     rights = iter([greedy(replace(model), src).double() for model, src in models])
     expect_each_call_anew(
-        student, student.greedy_decode, calls, lambda *_: next(rights), "what you wrote"
+        student, student.greedy_decode, calls, lambda *_: next(rights), "your output"
     )
 
 
@@ -631,7 +631,7 @@ def test_cut_on_device(student, draw):
         student,
         student.prune,
         *(given.log_prob, given.length, given.alpha),
-        what="what comes back",
+        what="the step's result",
     )
 
 
@@ -1678,7 +1678,7 @@ def test_step_leaves_no_traces(student, draw):
     step, function = draw_step(student, draw, dropout=0.3), step_of_tensors(student)
     expect_no_seed(student, function, *step.arguments())
     expect_no_traces(student, function, *step.arguments(), still=True)
-    expect_same_device(student, function, *step.arguments(), what="what comes back")
+    expect_same_device(student, function, *step.arguments(), what="the step's result")
 
 
 @check("decode-step-cached", share=2, title="The same step with pre-norm (norm_first)")
@@ -1844,7 +1844,7 @@ def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
     right = matches(corpus, n)
     if not (isinstance(got, tuple) and got == right):
         named = sole(precision_mistakes(corpus, n))
-        expect_equal(got, right, "what you counted", named)
+        expect_equal(got, right, "your result", named)
 
 
 @check("ngram-precision", share=4, title="Words, clipped to the reference")
@@ -1872,7 +1872,7 @@ def test_counts_of_longer_ones(student, draw):
     hypotheses = [[one + two, three], [three, one]]
     references = [[one, two + three], [three, one]]
     got = student.ngram_precision(hypotheses, references, 2)
-    expect_equal(got, (1, 2), "what you counted", {GLUED: (2, 2)})
+    expect_equal(got, (1, 2), "your result", {GLUED: (2, 2)})
 
 
 @check("ngram-precision", share=2, title="Several references")
@@ -1888,7 +1888,7 @@ def test_counts_with_several_references(student, draw):
             with blame(SOME_SENTENCES):
                 want = bleu.ngram_precision(*other, n)
                 got = student.ngram_precision(*other, n)
-                expect_equal(got, want, "what you counted")
+                expect_equal(got, want, "your result")
 
 
 SOME_SENTENCES = "code that is right only for some kinds of corpora"
@@ -1957,7 +1957,7 @@ def expect_any_tokens(student) -> None:
             for phrase, change in TOKENS.items()
         }
         found, total = matches(corpus, n)
-        got, what = student.ngram_precision(*corpus, n), "what you counted"
+        got, what = student.ngram_precision(*corpus, n), "your result"
         expect_equal(got, (found, total), what, sole(named))
 
 
@@ -2503,7 +2503,7 @@ def settings_of(student, settings: SamplingSettings) -> Any:
 def test_sampling_shape(student, draw):
     logits, settings = draw_logits(draw, 3, 5), SamplingSettings(0.8, 5, 0.9)
     got = student.sampling_probabilities(logits, settings_of(student, settings))
-    expect_shape(got, (3, 5, N_WORDS), "what you return")
+    expect_shape(got, (3, 5, N_WORDS), "your distribution")
 
 
 @check("sampling-probabilities", share=2, title="The temperature divides the logits")
@@ -2703,4 +2703,4 @@ def test_sampling_leaves_no_traces(student, draw):
         given = draw_logits(draw, 6), settings_of(student, settings)
         function = student.sampling_probabilities
         expect_no_traces(student, function, *given, still=True)
-        expect_same_device(student, function, *given, what="what you return")
+        expect_same_device(student, function, *given, what="your distribution")

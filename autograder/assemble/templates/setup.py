@@ -20,10 +20,7 @@ on_colab = find_spec("google") and find_spec("google.colab")
 if on_colab and not os.path.isdir("@package@"):
     fetched = subprocess.run(FETCH, shell=True, capture_output=True, text=True)
     if fetched.returncode:
-        raise RuntimeError(
-            f"{fetched.stderr}\nCheck your network connection, then run "
-            "this cell again."
-        )
+        raise RuntimeError(f"{fetched.stderr}\nCheck the network, then run this again.")
     os.chdir(f"{UNIT}/assignments/{UNIT}")
     sys.path.insert(0, os.getcwd())  # Colab's own path may hold /content alone
 missing = [name for name in PACKAGES if not find_spec(name)]

@@ -163,7 +163,7 @@ def test_colab_without_network_says_so_and_can_be_run_again(colab: Machine) -> N
     done = colab.run()
     assert done.returncode == 1
     assert "RuntimeError: fatal:" in done.stderr
-    assert "Check your network connection, then run this cell again." in done.stderr
+    assert "Check the network, then run this again." in done.stderr
     (colab.root / "gone.git").rename(colab.root / "public.git")
     assert colab.run().returncode == 0
 
