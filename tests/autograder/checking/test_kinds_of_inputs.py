@@ -61,7 +61,7 @@ def test_code_that_counts_the_axes_is_found(wrong):
     expect_leading_axes(right, right, tails, DRAW, "the result")
     run = partial(expect_leading_axes, as_student(wrong), right, tails, DRAW)
     assert mistake_of(partial(run, "the result")) == (
-        "code that counts on 2 axes in front"
+        "code that assumes 2 axes in front"
     )
 
 
