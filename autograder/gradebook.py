@@ -107,7 +107,8 @@ def submissions_in_turn(
     """Yield a unit's submissions in the order of students, and free their memory.
 
     Changes to a submission are flushed before the next group is read, but the caller
-    must commit them. All objects that the session read before are also removed from it.
+    must commit them. All objects that the session read earlier are also removed
+    from the session.
 
     Raises:
         MissingEntry: if the unit is not in the gradebook.

@@ -39,7 +39,7 @@ class LateRule:
     minutes_of_grace: float = 0
 
     def share(self, seconds: float) -> float:
-        """Return the share of the score, 0 to 1, that is lost after this lateness."""
+        """Return the share of the score, 0 to 1, that work this late loses."""
         days = self._days_begun(seconds)
         percent = self.percent_once + self.percent_a_day * days if days else 0.0
         return min(percent, self.percent_at_most, 100.0) / 100

@@ -6,7 +6,7 @@
 Each row is a run of `torchrun --nproc-per-node N -m transformer train` on the grammar
 corpus: the same batches, shared by N processes. The result is the median of target
 tokens per second over all epochs but the first, which only warms up. Give each process
-a core or a GPU of its own. The figures mean nothing on a machine that runs other
+its own core or GPU. The figures mean nothing on a machine that runs other
 programs or has fewer cores than processes. They are written to
 `benchmarks/results/processes.json`.
 

@@ -115,8 +115,8 @@ def expect_gradients(
             message contains them.
         inputs: the float tensors that were passed as the first arguments.
         upstream: the upstream gradient.
-        mistakes: for each input, the wrong gradients that known mistakes cause, by
-            name.
+        mistakes: for each input, the wrong gradients that known mistakes cause, keyed
+            by name.
     """
     leaves = [x.double().requires_grad_() for x in inputs]
     weighted = (function(*leaves) * upstream.double()).sum()
@@ -166,7 +166,7 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
                 "Python list. Use nn.ModuleList.",
                 what,
             ),
-            mistake="layers in a Python list, so without parameters",
+            mistake="layers in a Python list, whose parameters are not registered",
         )
     if len(found) == len(wanted) // n:
         fail(
@@ -176,7 +176,7 @@ def expect_own_layers(stack: Any, trusted: nn.Module, n: int, what: Phrase) -> N
                 what,
                 n,
             ),
-            mistake="one layer used N times, so shared parameters",
+            mistake="one layer used N times, so that all N share its parameters",
         )
     if found != wanted:
         fail(

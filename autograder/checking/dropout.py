@@ -122,11 +122,11 @@ def _expect_scale(
 ) -> None:
     before = right.double()[kept]
     mistakes = {
-        "what was kept, without the division by 1 - p": before,
-        "what was kept, divided by p instead of 1 - p": before / p,
-        "what was kept, multiplied by 1 - p instead of divided": before * (1 - p),
+        "the kept numbers, without the division by 1 - p": before,
+        "the kept numbers, divided by p instead of 1 - p": before / p,
+        "the kept numbers, multiplied by 1 - p instead of divided": before * (1 - p),
     }
-    whose = Phrase("With dropout={p}, what is kept of {what}", f"{p:g}", what)
+    whose = Phrase("With dropout={p}, the kept part of {what}", f"{p:g}", what)
     expect_close(used[kept], before / (1 - p), whose, mistakes)
 
 

@@ -96,7 +96,7 @@ def check(
     if not share > 0:
         raise ValueError(f"share must be positive, not {share!r}")
     if not title.strip():
-        raise ValueError("title must say what the check looks at; it is empty")
+        raise ValueError("title must name the subject of the check, but it is empty")
 
     def mark(function: Function) -> Function:
         marker = CheckMarker(exercise, share, title, hint, form, bans)

@@ -20,15 +20,15 @@ from autograder.phrases import Phrase
 
 KEPT = "a result kept from an earlier call"
 ZEROS = "zeros in all places"
-FIXED = Phrase("the same result for other inputs: fixed, or {kept}", KEPT)
+FIXED = Phrase("the same result for different inputs: fixed, or {kept}", KEPT)
 ONE_BUFFER = "one tensor for the results of all calls"
 FIXED_SEED = "a seed that the code sets itself"
 SAME_DRAWS = "the same random numbers in every call"
 MADE_ON_CPU = "a tensor made on the CPU, whatever the input's device"
-BY_NUMPY = "numpy, which works on the CPU alone"
+BY_NUMPY = "numpy, which works only on the CPU"
 WRITTEN = "an input is changed in place"
-NO_ERROR = "a promised error that does not come"
-OTHER_ERROR = "an error other than the promised one"
+NO_ERROR = "a required error that is not raised"
+OTHER_ERROR = "an error other than the required one"
 RANDOM = (
     "the random state of torch",
     "the random state of Python",
@@ -71,7 +71,7 @@ def expect_each_call_anew(
         right: returns the right result for the same arguments.
         what: the name of the result, such as "the output".
         part: the index of the result, or None if the call returns only one.
-        mistakes: wrong results of all calls except the first, by name.
+        mistakes: wrong results of all calls except the first, keyed by name.
         tolerance: the tolerance of the comparison.
     """
     results = student.calls_in_turn(function, *calls)
@@ -223,7 +223,7 @@ def expect_same_device(
             )
         fail(
             Phrase(
-                "With the inputs on a GPU, an operation uses tensors of two "
+                "With the inputs on a GPU, an operation uses tensors on two "
                 "devices{place}: one of yours is on the CPU. Make it with "
                 "`device=x.device`, or keep it in a buffer.",
                 error.place,
@@ -298,7 +298,10 @@ def expect_checkpointed(
     pass again for the gradient.
     """
     plain = student.gradients(function, *args, upstream=upstream, output=output)
-    words = "code that does something else when PyTorch runs it again for the gradient"
+    words = (
+        "code that computes something different when PyTorch runs it again for the "
+        "gradient"
+    )
     with blame(words):
         again = student.gradients(
             function, *args, upstream=upstream, output=output, checkpointed=True

@@ -14,7 +14,7 @@ from autograder.phrases import Phrase
 LEADS = ((2, 3), (), (3,), (2, 1, 3), (2, 1, 2, 3))
 ROUNDED = "numbers rounded to a different dtype on the way"
 FEW_DIGITS = (
-    "fewer digits than float64 has: a constant of few digits, or a number added"
+    "fewer digits than float64 has: a constant with few digits, or an added number"
 )
 FINE = 1e-9  # visible in float64 but not in float32
 Call = Callable[..., Any]
@@ -38,7 +38,7 @@ def expect_leading_axes(
         tails: for each argument, the sizes of its fixed last axes.
         draw: draws the arguments.
         what: the name of the result.
-        mistakes: returns wrong results for the same arguments, by name.
+        mistakes: returns wrong results for the same arguments, keyed by name.
         leads: the sizes of the leading axes; the first entry is the usual case.
     """
 
@@ -54,7 +54,7 @@ def expect_leading_axes(
         expect_close(call(*given), want, whose, named)
 
     for lead in leads:
-        words = Phrase("code that counts on {n} axes in front", len(leads[0]))
+        words = Phrase("code that assumes {n} axes in front", len(leads[0]))
         with blame(words, lambda: compare(leads[0])):
             compare(lead)
 
@@ -75,7 +75,7 @@ def masks_of_every_kind(
         "(1, 1, t, s), one mask for all sentences": (1, 1, t, s),
         "(t, s), without a batch": (t, s),
         "(h, t, s), one for each head, without a batch": (h, t, s),
-        "(s,), for keys alone": (s,),
+        "(s,), only for the keys": (s,),
     }
     return {words: draw.mask(*shape) for words, shape in shapes.items()}
 
@@ -94,7 +94,7 @@ def expect_every_mask(
         right: the trusted function.
         masks: the masks, keyed by shape in words; the first is the usual one.
         what: the name of the result.
-        mistakes: returns wrong results for a mask, by name.
+        mistakes: returns wrong results for a mask, keyed by name.
     """
 
     def compare(words: str) -> None:

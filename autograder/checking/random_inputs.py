@@ -76,8 +76,8 @@ class Draw:
         in_column[:, column], in_row[row] = True, True
         behind = place >= lengths
         places = {
-            "padding behind": behind,
-            "padding in front": place < t - lengths,
+            "padding after the words": behind,
+            "padding before the words": place < t - lengths,
             "padding between words": ~self.mask(b, t),
             "a column of padding": in_column | behind,
             "a row of padding": in_row | behind,

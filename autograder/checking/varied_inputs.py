@@ -144,7 +144,7 @@ def expect_every_size(
         varied: the inputs of each call; the first call is the usual case.
         what: the name of the result.
         part: the index of the result, or None if the call returns only one.
-        mistakes: returns wrong results for the same arguments, by name.
+        mistakes: returns wrong results for the same arguments, keyed by name.
         tolerance: the tolerance of the comparison.
         rest: further arguments of the student's function.
         guesses: for the name of a case, the mistake that a failure looks like.

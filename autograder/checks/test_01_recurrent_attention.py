@@ -54,9 +54,9 @@ BUILT_INS = [
     "torch.nn.MultiheadAttention",
 ]
 CELLS = ["torch.nn.GRUCell", "torch.nn.GRU"]
-OTHERS_PAD = "weights with the padding left over from another model"
+OTHERS_PAD = "weights that use the padding of another model"
 NOT_CONTIGUOUS = "`view` on a tensor that is not contiguous; `reshape` can copy"
-SQUEEZED = "`squeeze` without an axis, which takes a batch of 1 away too"
+SQUEEZED = "`squeeze` without an axis, which also removes the axis of a batch of 1"
 INVERTED = "a classifier with an inverted mask (True means: may be attended to)"
 Named = dict[str, Callable[[], Any]]
 
@@ -65,25 +65,26 @@ Named = dict[str, Callable[[], Any]]
 
 
 def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
-    """Return wrong shifted targets, by the name of the mistake."""
+    """Return wrong shifted targets, keyed by the name of the mistake."""
     start = torch.full_like(tgt[:, :1], sos_id)
     return {
         "the target, not shifted at all": lambda: tgt,
-        "the target shifted left: the decoder reads the word after the next": lambda: (
-            torch.cat([tgt[:, 1:], start], dim=1)
-        ),
+        "the target shifted left: the decoder reads the word after the one that it "
+        "must predict": lambda: torch.cat([tgt[:, 1:], start], dim=1),
         "the target with its first word replaced, not shifted": lambda: torch.cat(
             [start, tgt[:, 1:]], dim=1
         ),
-        "the start token and the whole target, one too long": lambda: torch.cat(
-            [start, tgt], dim=1
+        "the start token and the whole target, which is one token too long": (
+            lambda: torch.cat([start, tgt], dim=1)
         ),
-        "the target without its last word, and no start token": lambda: tgt[:, :-1],
-        "the target rolled round, with its last word first": lambda: tgt.roll(1, 1),
+        "the target without its last word and without a start token": lambda: tgt[
+            :, :-1
+        ],
+        "the target rotated by one, with its last word first": lambda: tgt.roll(1, 1),
         "the target shifted along the batch": lambda: torch.cat(
             [torch.full_like(tgt[:1], sos_id), tgt[:-1]]
         ),
-        "the shifted target backwards": lambda: torch.cat(
+        "the shifted target in reverse order": lambda: torch.cat(
             [start, tgt[:, :-1]], dim=1
         ).flip(1),
         "a start token that is always 2, whatever sos_id says": lambda: torch.cat(
@@ -92,7 +93,7 @@ def shift_mistakes(tgt: Tensor, sos_id: int) -> Named:
         "a start token that is always 0, whatever sos_id says": lambda: torch.cat(
             [torch.zeros_like(start), tgt[:, :-1]], dim=1
         ),
-        "start tokens everywhere": lambda: torch.full_like(tgt, sos_id),
+        "the start token at every position": lambda: torch.full_like(tgt, sos_id),
         "the shifted target without the `<eos>` of short sentences": lambda: torch.cat(
             [start, tgt[:, :-1].masked_fill(tgt[:, :-1] == EOS, 1)], dim=1
         ),
@@ -133,7 +134,7 @@ def test_shift_of_little(student, draw):
     def ordinary() -> None:
         expect_equal(student.shift_right(many, 2), reference.shift_right(many, 2), "")
 
-    with blame("code that counts on more than one word or sentence", ordinary):
+    with blame("code that needs more than one word or sentence", ordinary):
         got = student.shift_right(draw.ids(1, 1), 2)
         expect_equal(got, torch.tensor([[2]]), "the shifted target of one word")
     tgt = draw.ids(S, B).T
@@ -266,27 +267,27 @@ def reset_of_both(reset: Tensor, step: Step) -> Tensor:
 
 
 def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
-    """Return wrong ways to compute the gates and the proposal, by name."""
+    """Return wrong ways to compute the gates and the proposal, keyed by name."""
     return {
         "the new state with the reset gate before U, as the paper has it": Step(
             given, reset=reset_first
         ),
-        "the new state with b' outside of what the reset gate multiplies": Step(
+        "the new state with b' added outside the product with the reset gate": Step(
             given, reset=bias_outside
         ),
         "the new state without the reset gate": Step(given, reset=no_reset),
-        "the new state with a reset gate that multiplies W x too": Step(
+        "the new state with a reset gate that also multiplies W x": Step(
             given, reset=reset_of_both
         ),
         "the new state with the update gate's rows first": Step(given, order=(1, 0, 2)),
         "the new state with the proposal's rows first": Step(given, order=(1, 2, 0)),
-        "the new state with three parts that take turns, row by row": Step(
+        "the new state with the three parts interleaved, row by row": Step(
             given, interleaved=True
         ),
-        "the new state with a sigmoid for the proposal's tanh": Step(
+        "the new state with a sigmoid instead of the proposal's tanh": Step(
             given, squash=torch.sigmoid
         ),
-        "the new state with a tanh for the gates' sigmoid": Step(
+        "the new state with a tanh instead of the gates' sigmoid": Step(
             given, gate=torch.tanh
         ),
         "the new state without the tanh": Step(given, squash=lambda a: a),
@@ -294,15 +295,15 @@ def other_steps(given: Sequence[Tensor]) -> dict[str, Step]:
         "the new state without b_state": with_zeros(given, 5),
         "the new state without b_x": with_zeros(given, 4),
         "the new state without x": with_zeros(given, 0, 4),
-        "the new state with gates that do not see the old state": gates_without(
+        "the new state with gates that do not use the old state": gates_without(
             given, 3, 5
         ),
-        "the new state with gates that do not see x": gates_without(given, 2, 4),
+        "the new state with gates that do not use x": gates_without(given, 2, 4),
     }
 
 
 def step_mistakes(raw: Sequence[Tensor]) -> Named:
-    """Return wrong new states, by the name of the mistake."""
+    """Return wrong new states, keyed by the name of the mistake."""
     given = [x.double() for x in raw]
     update, proposal, state = Step(given).parts()
     kept, new = update * state, (1 - update) * proposal
@@ -312,13 +313,11 @@ def step_mistakes(raw: Sequence[Tensor]) -> Named:
         "the new state with z and 1 - z exchanged": lambda: (
             (1 - update) * state + update * proposal
         ),
-        "the proposal alone, without the update gate": lambda: proposal,
+        "only the proposal, without the update gate": lambda: proposal,
         "the old state": lambda: state,
-        "the old state's share alone": lambda: kept,
-        "the proposal's share alone": lambda: new,
-        "the sum of z times the old state and the whole proposal": lambda: (
-            kept + proposal
-        ),
+        "only the old state's share": lambda: kept,
+        "only the proposal's share": lambda: new,
+        "z times the old state, plus the whole proposal": lambda: kept + proposal,
         "the sum of the old state and the proposal's share": lambda: state + new,
         "the first sentence's new state for every sentence": lambda: (kept + new)[
             :1
@@ -326,12 +325,14 @@ def step_mistakes(raw: Sequence[Tensor]) -> Named:
         "the new state with the first sentence's old state in every sentence": lambda: (
             step_of(one_state)
         ),
-        "the new state, squashed once more": lambda: (kept + new).tanh(),
+        "the new state after a second tanh": lambda: (kept + new).tanh(),
         ZEROS: lambda: torch.zeros_like(state),
     }
 
 
-@check("gru-step", share=1, title="One new state a sentence: (b, d_h)", form=True)
+@check(
+    "gru-step", share=1, title="One new state for each sentence: (b, d_h)", form=True
+)
 def test_step_shape(student, draw):
     expect_shape(student.gru_step(*step_inputs(draw)), (B, H), "the new state")
 
@@ -372,7 +373,7 @@ def in_three_blocks(case: Varied) -> Varied:
     return replace(case, inputs=[x, state, *high])
 
 
-@check("gru-step", share=1, title="Large numbers; each call by itself")
+@check("gru-step", share=1, title="Large numbers; calls are independent")
 def test_step_again(student, draw):
     first, second = step_inputs(draw, AGAIN), step_inputs(draw, AGAIN)
     kept = {
@@ -390,7 +391,7 @@ def test_step_again(student, draw):
     )
     in_turn = 2 * (torch.arange(3 * H) % 2) - 1
     large = [*first[:4], 1000.0 * in_turn, first[5]]
-    with blame("a sigmoid or tanh by hand that overflows; those of torch cope"):
+    with blame("a sigmoid or tanh by hand that overflows; those of torch do not"):
         got = student.gru_step(*large)
         expect_close(got, step_of(large), "the new state for large biases")
     expect_step_from_zero(student, first)
@@ -400,7 +401,7 @@ def expect_step_from_zero(student, given: Sequence[Tensor]) -> None:
     """Fail if a step from a state of zeros is wrong."""
     start = [given[0], torch.zeros_like(given[1]), *given[2:]]
     named = {
-        "the whole proposal where the old state is 0: the update gate is a gate there "
+        "the whole proposal if the old state is 0: the update gate must act there "
         "too": Step([x.double() for x in start]).parts()[1]
     }
     got, what = student.gru_step(*start), "the new state after a state of zeros"
@@ -420,7 +421,7 @@ def test_step_of_views(student, draw):
 @check(
     "gru-step",
     share=1,
-    title="Written by you; gradients reach all six",
+    title="Written by you; gradients reach all six inputs",
     bans=("gru_step", CELLS),
 )
 def test_step_gradients(student, draw):
@@ -434,7 +435,7 @@ def test_step_gradients(student, draw):
     update, proposal, state = Step(leaves).parts()
     past = (update * state.detach() + (1 - update) * proposal) * upstream.double()
     (cut,) = torch.autograd.grad(past.sum(), leaves[1])
-    named = {"a gradient that flows through the gates and the proposal alone": cut}
+    named = {"a gradient that flows only through the gates and the proposal": cut}
     expect_gradients(run, gru_step, given, upstream, [{}, named])
     expect_same_device(student, function, *given, what="the new state")
 
@@ -449,7 +450,7 @@ def score_inputs(draw, b: int = B, dtype: torch.dtype = torch.float32) -> list[T
 
 
 def score_mistakes(given: list[Tensor]) -> Named:
-    """Return wrong scores, by the name of the mistake."""
+    """Return wrong scores, keyed by the name of the mistake."""
     state, memory, w_state, w_memory, v = (x.double() for x in given)
     query, keys = (state @ w_state.T)[:, None], memory @ w_memory.T
     both = query + keys
@@ -470,8 +471,12 @@ def score_mistakes(given: list[Tensor]) -> Named:
         "the scores with one tanh for each term": lambda: (
             (query.tanh() + keys.tanh()) @ v
         ),
-        "the scores without v: the hidden units summed": lambda: both.tanh().sum(-1),
-        "the scores without v: the hidden units averaged": lambda: both.tanh().mean(-1),
+        "the scores without v: the sum of the hidden units": (
+            lambda: both.tanh().sum(-1)
+        ),
+        "the scores without v: the mean of the hidden units": (
+            lambda: both.tanh().mean(-1)
+        ),
         "the dot products of W g and U h": lambda: (query * keys).sum(-1),
         "the scores after a softmax, which belongs to attend": lambda: right.softmax(
             dim=-1
@@ -480,7 +485,7 @@ def score_mistakes(given: list[Tensor]) -> Named:
         "the scores with the first sentence's state for every sentence": lambda: (
             (query[:1] + keys).tanh() @ v
         ),
-        "the scores with states dealt out to the wrong sentences (`repeat`, then "
+        "the scores with states assigned to the wrong sentences (`repeat`, then "
         "`view`)": lambda: (
             ((state @ w_state.T).repeat(S, 1).view(len(state), S, -1) + keys).tanh() @ v
         ),
@@ -551,7 +556,7 @@ def test_score_of_other_sizes(student, draw):
     )
 
 
-@check("additive-score", share=1, title="Float64, a memory that is not contiguous")
+@check("additive-score", share=1, title="Float64, and a memory that is not contiguous")
 def test_score_of_views(student, draw):
     given = score_inputs(draw, dtype=torch.float64)
     plain = list(given)
@@ -563,7 +568,7 @@ def test_score_of_views(student, draw):
     expect_double(function, reference.additive_score, given, "the result")
 
 
-@check("additive-score", share=1, title="States of any size; each call by itself")
+@check("additive-score", share=1, title="States of any size; calls are independent")
 def test_score_again(student, draw):
     first, second = score_inputs(draw, AGAIN), score_inputs(draw, AGAIN)
     mixed = {
@@ -583,13 +588,15 @@ def test_score_again(student, draw):
         mistakes=mixed,
     )
     large = [1000 * first[0], *first[1:]]
-    with blame("a tanh by hand that overflows; `torch.tanh` copes"):
+    with blame("a tanh by hand that overflows; `torch.tanh` does not"):
         got, want = student.additive_score(*large), score_of(large)
         # If terms of size 1000 cancel each other, float32 leaves errors of about 1e-4.
         expect_close(got, want, "the result for large states", tolerance=2e-3)
 
 
-@check("additive-score", share=1, title="Gradients reach all five; inputs unchanged")
+@check(
+    "additive-score", share=1, title="Gradients reach all five inputs; no input changes"
+)
 def test_score_gradients(student, draw):
     given, upstream = score_inputs(draw), draw.normal(B, S)
     function = student.additive_score
@@ -609,7 +616,7 @@ def attend_inputs(draw, b: int = B) -> tuple[Tensor, Tensor]:
 
 
 def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
-    """Return weights with a wrong mask, for scores `x` and hidden keys, by name."""
+    """Return weights with a wrong mask, keyed by name; `x` holds the scores."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means: may be attended to)": lambda: (
@@ -622,7 +629,7 @@ def wrong_masks(x: Tensor, hidden: Tensor) -> Named:
 
 
 def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
-    """Return wrong weights for right scores, by the name of the mistake."""
+    """Return wrong weights for right scores, keyed by the name of the mistake."""
     x = scores.double()
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
     low = x.masked_fill(hidden, -1e30)
@@ -650,7 +657,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
         "the result of scores divided by the square root of the width": lambda: (
             low / D**0.5
         ).softmax(dim=-1),
-        "equal weights for all that may be attended to": lambda: (
+        "equal weights for all positions that may be attended to": lambda: (
             (~hidden).double() / (~hidden).sum(-1, keepdim=True)
         ),
         "weights of 1 at the highest score (argmax) and 0 elsewhere": lambda: (
@@ -660,7 +667,7 @@ def weight_mistakes(scores: Tensor, mask: Tensor | None) -> Named:
 
 
 def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Named:
-    """Return wrong contexts, by the name of the mistake."""
+    """Return wrong contexts, keyed by the name of the mistake."""
     v = values.double()
     right = reference.attend(scores.double(), v, mask)[1]
     named = {
@@ -674,7 +681,7 @@ def context_mistakes(scores: Tensor, values: Tensor, mask: Tensor | None) -> Nam
             right[..., None] * v
         ).mean(1),
         "the weighted values, not summed": lambda: right[..., None] * v,
-        "the context with an axis of length 1 left in it": lambda: right[:, None] @ v,
+        "the context with an extra axis of length 1": lambda: right[:, None] @ v,
         **named,
     }
 
@@ -692,7 +699,7 @@ def expect_order(context: Any, weights: Any) -> None:
     shapes = [getattr(x, "shape", None) for x in (context, weights)]
     if shapes == [(B, S), (B, D)]:
         fail(
-            "You return the weights and then the context: turn the two round.",
+            "You return the weights first and the context second: swap the two.",
             mistake="the results in the opposite order",
         )
 
@@ -713,7 +720,8 @@ def test_attend_without_mask(student, draw):
         want = reference.attend(scores.double(), values.double(), mask)[0]
         expect_close(run_attend(student, scores, values, mask)[0], want, "")
 
-    with blame("code that needs a mask, which may be left out", with_mask):
+    needed = "code that fails without a mask, although the mask is optional"
+    with blame(needed, with_mask):
         context, weights = run_attend(student, scores, values)
     want = reference.attend(scores.double(), values.double())
     named = context_mistakes(scores, values, None)
@@ -731,14 +739,15 @@ def test_attend_with_mask(student, draw):
     expect_close(weights, want[1], "the tensor of weights", mistakes=named)
     if weights[~mask].any():
         fail(
-            "What is masked should get a weight of exactly 0, but some is not.",
+            "Masked positions should get a weight of exactly 0, but some of them do "
+            "not.",
             mistake="weights that are nearly 0, not 0, where the mask is False",
         )
     named = context_mistakes(scores, values, mask)
     expect_close(context, want[0], "the context", mistakes=named)
 
 
-@check("attend", share=1, title="A sentence with nothing to attend to: zeros")
+@check("attend", share=1, title="Zeros for a sentence with nothing to attend to")
 def test_attend_to_nothing(student, draw):
     (scores, values), mask = attend_inputs(draw), draw.mask(B, S)
     mask[1] = False
@@ -757,7 +766,7 @@ def test_attend_to_nothing(student, draw):
             mistake="equal weights where there is nothing to attend to",
         )
     want = reference.attend(scores.double(), values.double(), mask)
-    beside = "next to a sentence without anything to attend to"
+    beside = "in a batch with a sentence that has nothing to attend to"
     expect_close(weights, want[1], Phrase("the tensor of weights {beside}", beside))
     expect_close(context, want[0], Phrase("the context {beside}", beside))
 
@@ -771,21 +780,29 @@ def test_attend_with_large_scores(student, draw):
         expect_close(run_attend(student, scores, values, mask)[1], want, "")
 
     for shift, words in (
-        (20_000, "an exponential that overflows; `softmax` subtracts the largest"),
+        (
+            20_000,
+            "an exponential that overflows; `softmax` first subtracts the largest "
+            "score",
+        ),
         (
             -20_000,
             "masked scores that are not low enough when other scores are very low",
         ),
-        (None, "the largest score of all subtracted, not that of each sentence"),
+        (
+            None,
+            "the largest score of the batch subtracted, not the largest of each "
+            "sentence",
+        ),
     ):
         large = rows_far_apart(draw, B, S) if shift is None else scores + shift
         with blame(words, ordinary):
             context, weights = run_attend(student, large, values, mask)
             want = reference.attend(large.double(), values.double(), mask)
             last = last_place(large)
-            what = "the tensor of weights of large scores"
+            what = "the tensor of weights for large scores"
             expect_close(weights, want[1], what, tolerance=last)
-            what = "the context of large scores"
+            what = "the context for large scores"
             expect_close(context, want[0], what, tolerance=4 * last)
     for part, what in enumerate(("the context", "the tensor of weights")):
         expect_every_size(
@@ -831,8 +848,8 @@ def test_attend_gradients(student, draw):
     run = student.gradients(student.attend, scores, values, mask, upstream=upstream)
     if run.inputs[0] is not None and run.inputs[0].isnan().any():
         fail(
-            "The gradient of the scores holds NaN: repairing the weights afterwards "
-            "does not repair the gradient of a softmax over nothing but -inf.",
+            "The gradient of the scores holds NaN: the softmax of a row of only -inf "
+            "has a NaN gradient, even if you replace its weights afterwards.",
             mistake="NaN in the gradient",
         )
     expect_gradients(
@@ -875,7 +892,7 @@ def test_attend_keeps_its_promises(student, draw):
 
 
 def state_mistakes(h_n: Tensor) -> Named:
-    """Return wrong joined states, by the name of the mistake."""
+    """Return wrong joined states, keyed by the name of the mistake."""
     x = h_n.double()
     h, b = x.size(2), x.size(1)
     ahead, back = x[-2], x[-1]
@@ -899,11 +916,11 @@ def state_mistakes(h_n: Tensor) -> Named:
         "the states of all layers": lambda: x.transpose(0, 1).reshape(b, -1),
         "the forward state twice": lambda: torch.cat([ahead, ahead], -1),
         "the backward state twice": lambda: torch.cat([back, back], -1),
-        "the states that stand last in each half of the layers": lambda: torch.cat(
+        "the last state in each half of the layers": lambda: torch.cat(
             [x[len(x) // 2 - 1], x[-1]], -1
         ),
         "the first and the last of all states": lambda: torch.cat([x[0], x[-1]], -1),
-        "the directions one below the other, 2b rows": lambda: torch.cat([ahead, back]),
+        "the directions below each other, in 2b rows": lambda: torch.cat([ahead, back]),
         ZEROS: lambda: torch.zeros(b, 2 * h),
         "the numbers of both directions, alternating": lambda: torch.stack(
             [ahead, back], -1
@@ -931,7 +948,11 @@ def test_states_values(student, draw):
     expect_close(got, want, "the tensor of joined states", mistakes=state_mistakes(h_n))
 
 
-@check("concat-final-states", share=2, title="Of any number of layers, the last")
+@check(
+    "concat-final-states",
+    share=2,
+    title="The last layer's states, for any number of layers",
+)
 def test_states_of_many_layers(student, draw):
     h_n = draw.normal(8, B, H)
     got = student.concat_final_states(h_n)
@@ -963,8 +984,8 @@ def test_states_of_batch_mates(student, draw):
         alone = student.concat_final_states(h_n[:, row : row + 1].contiguous())
         if not torch.equal(together[row : row + 1], alone):
             fail(
-                "A sentence gets other states in a batch than alone: the batch is "
-                "mixed. `view` reads on in memory, past the end of a sentence.",
+                "A sentence gets different states in a batch and on its own: the batch "
+                "is mixed. `view` keeps reading in memory, past the end of a sentence.",
                 mistake="mixes the sentences",
             )
 
@@ -977,8 +998,8 @@ def test_states_keep_their_promises(student, draw):
     ahead, back = (torch.zeros_like(h_n) for _ in range(2))
     ahead[0], back[1] = upstream[:, :H], upstream[:, H:]
     cuts = {
-        "a gradient that reaches the forward states alone": ahead,
-        "a gradient that reaches the backward states alone": back,
+        "a gradient that reaches only the forward states": ahead,
+        "a gradient that reaches only the backward states": back,
     }
     expect_gradients(run, reference.concat_final_states, [h_n], upstream, [cuts])
     turned = draw.normal(B, 2, H, dtype=torch.float64).transpose(0, 1)
@@ -992,7 +1013,7 @@ def test_states_keep_their_promises(student, draw):
     expect_double(function, right, [turned], what)
 
 
-@check("concat-final-states", share=1, title="Each call by itself; states unchanged")
+@check("concat-final-states", share=1, title="Calls are independent; states unchanged")
 def test_states_again(student, draw):
     function, what = student.concat_final_states, "the tensor of joined states"
     calls = [(draw.normal(2, AGAIN, H),) for _ in range(2)]
@@ -1099,7 +1120,7 @@ Other = Callable[..., Tensor]  # the right result with some changes
 def reading_mistakes(
     other: Other, model: reference.BiLSTMAttention, vectors: Tensor
 ) -> Named:
-    """Return results of classifiers whose LSTM reads the padding, by name."""
+    """Return results of classifiers whose LSTM reads the padding, keyed by name."""
     read_on, (h_n, _) = model.lstm(vectors)
     query = reference.concat_final_states(h_n)
     mixed = "mixes the sentences of the batch"
@@ -1117,7 +1138,7 @@ def reading_mistakes(
 
 
 def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> Named:
-    """Return results with a wrong query, by the name of the mistake."""
+    """Return results with a wrong query, keyed by the name of the mistake."""
     rows, last = torch.arange(len(mask)), mask.sum(1) - 1
 
     def cell_state() -> Tensor:
@@ -1144,15 +1165,17 @@ def query_mistakes(other: Other, right: Way, vectors: Tensor, mask: Tensor) -> N
 
 
 def mask_mistakes(right: Way, mask: Tensor, index: int) -> Named:
-    """Return results with a wrong mask, by the name of the mistake.
+    """Return results with a wrong mask, keyed by the name of the mistake.
 
     The states at padding are zeros, so two of the mistakes give the same logits.
     """
     unmasked = replace(right, mask=None).results()[index]
     if index == 0:
-        phrase = "a classifier whose softmax counts padding: no mask, or one behind it"
+        phrase = (
+            "a classifier whose softmax counts padding: no mask, or a mask after it"
+        )
         return {phrase: lambda: unmasked}
-    late = "a classifier that masks behind the softmax without dividing by the new sum"
+    late = "a classifier that masks after the softmax without dividing by the new sum"
     return {
         "a classifier that attends to padding (no mask)": lambda: unmasked,
         late: lambda: unmasked * mask,
@@ -1168,8 +1191,9 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
     of_padding = weights.masked_fill(~padding, 0.0)[padding.any(1)]
     if bool((of_words.abs() < 1e-6).all()) and bool((of_padding.sum(1) > 0.9).all()):
         fail(
-            "Where a sentence has padding, padding gets all of the weight and its "
-            "words get none: True in the mask means that a place may be attended to.",
+            "In sentences with padding, the padding gets all of the weight and the "
+            "words get none: True in the mask means that a position may be attended "
+            "to.",
             mistake=INVERTED,
         )
 
@@ -1178,7 +1202,7 @@ def expect_upright_mask(weights: Any, ids: Tensor) -> None:
 def classifier_mistakes(
     model: reference.BiLSTMAttention, ids: Tensor, index: int
 ) -> Named:
-    """Return wrong logits (`index` 0) or weights (`index` 1), by name."""
+    """Return wrong logits (`index` 0) or weights (`index` 1), keyed by name."""
     mask, vectors = ids != PAD, model.embedding(ids)
     packed, final = run_packed(model.lstm, vectors, mask)
     right = Way(model, packed, reference.concat_final_states(final), mask)
@@ -1204,12 +1228,13 @@ def classifier_mistakes(
         "a classifier that does not feed the context to the output": lambda: other(
             feed="query"
         ),
-        "a classifier that feeds context and query, summed": lambda: other(feed="sum"),
+        "a classifier that feeds the sum of context and query to the output": (
+            lambda: other(feed="sum")
+        ),
         "a classifier whose softmax runs over the batch": lambda: other(softmax=0),
         "a classifier that averages the states with equal weights": mean,
-        "the results in the order of the lengths: put the sentences back": lambda: (
-            other()[order]
-        ),
+        "the results in the order of the lengths: restore the order of the "
+        "sentences": lambda: other()[order],
         ZEROS: lambda: torch.zeros_like(other()),
     }
 
@@ -1338,9 +1363,10 @@ def test_classifier_ignores_batch_mates(student, draw):
         expect_shape(alone, (1, CLASSES), "the tensor of logits of one sentence")
         if not torch.allclose(together[row : row + 1], alone, atol=2e-5):
             fail(
-                "A sentence gets other logits in a batch than alone: padding or "
-                "other sentences take part.",
-                mistake="a classifier in which padding or batch-mates take part",
+                "A sentence gets different logits in a batch and on its own: padding "
+                "or other sentences affect them.",
+                mistake="a classifier in which padding or other sentences affect the "
+                "result",
             )
 
 
@@ -1366,7 +1392,9 @@ def gradients_of(
     return dict(zip(named, found, strict=True))
 
 
-@check("bilstm-attention", share=1, title="Gradients reach every weight, by every way")
+@check(
+    "bilstm-attention", share=1, title="Gradients reach every weight, along every path"
+)
 def test_classifier_gradients(student, draw):
     pair, ids = twins(student, draw), sentences(draw)
     upstream = draw.normal(B, CLASSES)
@@ -1392,7 +1420,9 @@ def test_classifier_gradients(student, draw):
 
 
 @check(
-    "bilstm-attention", share=1, title="Each batch by itself, with a column of padding"
+    "bilstm-attention",
+    share=1,
+    title="Batches are independent, also with a column of padding",
 )
 def test_classifier_again(student, draw):
     pair = twins(student, draw)
@@ -1402,8 +1432,8 @@ def test_classifier_again(student, draw):
     if isinstance(weights, Tensor) and weights.shape == (B, S):
         fail(
             Phrase(
-                "For ids of shape {ids} the tensor of weights has the shape "
-                "{shape}: it is as long as the longest sentence, not as the batch.",
+                "For ids of shape {ids} the tensor of weights has the shape {shape}: "
+                "it has the length of the longest sentence, not of the batch.",
                 (B, S + 1),
                 (B, S),
             ),

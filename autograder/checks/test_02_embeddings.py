@@ -102,7 +102,7 @@ def by_frequency(word: str, counts: Counter) -> tuple[int, str]:
 def vocabulary_mistakes(
     sentences: Sentences, least: int = 1
 ) -> dict[str, Callable[[], list[str]]]:
-    """Return wrong lists of words, by the name of the mistake."""
+    """Return wrong lists of words, keyed by the name of the mistake."""
     right = words_by(sentences, by_frequency, least)
     flat = [word for sentence in sentences for word in sentence]
     in_sentences = Counter(word for sentence in sentences for word in set(sentence))
@@ -430,7 +430,7 @@ def test_vocabulary_again(student, draw):
 
 
 def embedding_mistakes(ids: Tensor, weight: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong word vectors, by the name of the mistake."""
+    """Return wrong word vectors, keyed by the name of the mistake."""
     w = weight.double()
     right = w[ids]
     return {
@@ -605,7 +605,7 @@ def one_row_each(ids: Tensor, upstream: Tensor, last: bool) -> Tensor:
 
 
 def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong gradients of a table, by the name of the mistake."""
+    """Return wrong gradients of a table, keyed by the name of the mistake."""
     g = upstream.double()
     right = reference.lookup_gradient(ids, g, V)
     counts = torch.bincount(ids.flatten(), minlength=V).double()[:, None]
@@ -630,7 +630,7 @@ def gradient_mistakes(ids: Tensor, upstream: Tensor) -> dict[str, Callable[[], T
 def place_mistakes(
     ids: Tensor, upstream: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return gradients with mistakes for words that occur several times, by name."""
+    """Return gradients that are wrong for repeated words, keyed by name."""
     return {
         "the gradient of only each word's last occurrence; add up all occurrences": (
             lambda: one_row_each(ids, upstream, last=True)
@@ -649,7 +649,7 @@ def place_mistakes(
 def row_mistakes(
     ids: Tensor, g: Tensor, right: Tensor, counts: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return gradients that do not have one row for each word, by name."""
+    """Return gradients that do not have one row for each word, keyed by name."""
     return {
         "the gradient without the rows of words that do not occur": lambda: right[
             counts[:, 0] > 0
@@ -832,7 +832,7 @@ def layer_with_table(student, draw, dtype=torch.float32) -> tuple:
 
 
 def layer_mistakes(ids: Tensor, table: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong scaled vectors, by the name of the mistake."""
+    """Return wrong scaled vectors, keyed by the name of the mistake."""
     vectors = table.double()[ids]
     root = D**0.5
     return {

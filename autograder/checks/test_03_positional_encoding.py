@@ -49,7 +49,7 @@ def encoding(length: int, rates: Tensor, first: int = 0) -> Tensor:
 
 
 def wrong_rates(d_model: int) -> dict[str, Tensor]:
-    """Return wrong rates for the table and the matrix, by the name of the mistake."""
+    """Return wrong rates for the table and the matrix, keyed by name."""
     halves = torch.arange(d_model // 2, dtype=torch.float64)
     exponents = 2 * halves / d_model
     return {
@@ -74,7 +74,7 @@ def wrong_rates(d_model: int) -> dict[str, Tensor]:
 
 
 def encoding_mistakes(length: int, d_model: int) -> Mistakes:
-    """Return wrong tables, by the name of the mistake."""
+    """Return wrong tables, keyed by the name of the mistake."""
     rates = rates_of(d_model)
     angles = torch.arange(length, dtype=torch.float64)[:, None] * rates
     columns = torch.arange(d_model, dtype=torch.float64)
@@ -235,7 +235,7 @@ def matrix_of(
 
 
 def matrix_mistakes(k: int, d_model: int) -> Mistakes:
-    """Return wrong matrices, by the name of the mistake."""
+    """Return wrong matrices, keyed by the name of the mistake."""
     rates = rates_of(d_model)
     cos, sin = torch.cos(k * rates).diag(), torch.sin(k * rates).diag()
     mistakes: Mistakes = {
@@ -393,7 +393,7 @@ def test_matrix_again(student, draw):
 
 
 def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
-    """Return wrong sums of `x` and the table's rows, by the name of the mistake."""
+    """Return wrong sums of `x` and the table's rows, keyed by name."""
     x, table = x.double(), table.double()
     t, d = x.shape[1:]
     right = x + table[start : start + t]
@@ -426,7 +426,7 @@ def layer_mistakes(x: Tensor, table: Tensor, start: int = 0) -> Mistakes:
 
 
 def row_mistakes(x: Tensor, table: Tensor, start: int) -> Mistakes:
-    """Return sums with wrong rows of the table, by the name of the mistake."""
+    """Return sums with wrong rows of the table, keyed by the name of the mistake."""
     b, t = x.shape[:2]
     return {
         BY_BATCH: lambda: x + table[start : start + b, None],

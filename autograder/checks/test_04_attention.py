@@ -69,7 +69,7 @@ def weights_of(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong scores, by the name of the mistake."""
+    """Return wrong scores, keyed by the name of the mistake."""
     q, k = query.double(), key.double()
     products = q @ k.transpose(-2, -1)
     d_k, s = k.size(-1), k.size(-2)
@@ -100,7 +100,7 @@ def score_mistakes(query: Tensor, key: Tensor) -> dict[str, Callable[[], Tensor]
 def softmax_mistakes(
     scores: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong weights for right scores, by the name of the mistake."""
+    """Return wrong weights for right scores, keyed by the name of the mistake."""
     x = scores.double()
     right = weights_of(scores, mask)
     hidden = torch.zeros_like(x, dtype=torch.bool) if mask is None else ~mask
@@ -118,7 +118,7 @@ def softmax_mistakes(
 
 
 def mask_mistakes(x: Tensor, hidden: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return weights with a wrong mask, by the name of the mistake."""
+    """Return weights with a wrong mask, keyed by the name of the mistake."""
     return {
         "the result when the mask is ignored": lambda: x.softmax(dim=-1),
         "the result of an inverted mask (True means that the query may attend to the "
@@ -152,7 +152,7 @@ def carried(
 def attention_mistakes(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong outputs, by the name of the mistake in any of the steps."""
+    """Return wrong outputs, keyed by the name of the mistake in one of the steps."""
     v = value.double()
     right = scores_of(query, key)
     d_k = key.size(-1)

@@ -79,7 +79,7 @@ def every_hth_split(x: Tensor, n_heads: int) -> Tensor:
 
 
 def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
-    """Return wrong results of split_heads, by the name of the mistake."""
+    """Return wrong results of split_heads, keyed by the name of the mistake."""
     b, t, d = x.shape
     return {
         "the result of a view directly to (b, h, t, d_k) without a transpose: row "
@@ -100,7 +100,7 @@ def split_mistakes(x: Tensor, h: int) -> dict[str, Run]:
 
 
 def merge_mistakes(x: Tensor) -> dict[str, Run]:
-    """Return wrong results of merge_heads, by the name of the mistake."""
+    """Return wrong results of merge_heads, keyed by the name of the mistake."""
     b, h, t, d_k = x.shape
     return {
         "the result of a view or reshape without a transpose: the rows mix tokens": (
@@ -239,7 +239,7 @@ def slips(
     mask: Tensor | None = None,
     part: int = 0,
 ) -> dict[str, Run]:
-    """Return wrong results by the name of the mistake.
+    """Return wrong results, keyed by the name of the mistake.
 
     `part` is 0 for the output and 1 for the weights.
     """
@@ -580,7 +580,7 @@ def projected(state: Mapping[str, Tensor], name: str, x: Tensor) -> Tensor:
 
 
 def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
-    """Return wrong projections of `x`, by the name of the mistake."""
+    """Return wrong projections of `x`, keyed by the name of the mistake."""
     named: dict[str, Run] = {}
     for name in ("w_q", "w_k", "w_v", "w_o"):
         named |= projection_by(name, projected(state, name, x))
@@ -591,7 +591,7 @@ def projections(state: Mapping[str, Tensor], x: Tensor) -> dict[str, Run]:
 
 
 def projection_by(name: str, right: Tensor) -> dict[str, Run]:
-    """Return one projection, split correctly and incorrectly, by name."""
+    """Return one projection, split correctly and incorrectly, keyed by name."""
     return {
         Phrase("the projection by {name}", name): lambda: right,
         Phrase("the projection by {name}, split without a transpose", name): lambda: (

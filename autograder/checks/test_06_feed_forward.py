@@ -125,7 +125,7 @@ def feed_forward(state: State, x: Tensor, inner=torch.relu, outer=None) -> Tenso
 
 
 def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Return wrong results of the layer, by the name of the mistake."""
+    """Return wrong results of the layer, keyed by the name of the mistake."""
 
     def but(**changed: Tensor) -> Run:
         return lambda: feed_forward({**state, **changed}, x)
@@ -146,7 +146,7 @@ def feed_forward_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def no_answers(x: Tensor) -> dict[str, Run]:
-    """Return results of code that computes nothing, by name."""
+    """Return results of code that computes nothing, keyed by name."""
     return {
         "zeros": lambda: torch.zeros_like(x),
         "the input, unchanged": lambda: x,
@@ -154,7 +154,7 @@ def no_answers(x: Tensor) -> dict[str, Run]:
 
 
 def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Return results with a wrong ReLU, by the name of the mistake."""
+    """Return results with a wrong ReLU, keyed by the name of the mistake."""
 
     def with_inner(inner: Callable[[Tensor], Tensor]) -> Run:
         return lambda: feed_forward(state, x, inner)
@@ -183,7 +183,7 @@ def activation_mistakes(state: State, x: Tensor) -> dict[str, Run]:
 
 
 def token_mistakes(state: State, x: Tensor) -> dict[str, Run]:
-    """Return results in which tokens or inputs are mixed, by name."""
+    """Return results in which tokens or inputs are mixed, keyed by name."""
     right = feed_forward(state, x)
     return {
         "the result with the residual x added, which is the job of AddNorm": lambda: (
@@ -542,7 +542,7 @@ def norm_by(
 
 
 def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Return wrong results of layer_norm, by the name of the mistake."""
+    """Return wrong results of layer_norm, keyed by the name of the mistake."""
     given = (x, gamma, beta, eps)
     return {
         **no_answers(x),
@@ -557,7 +557,7 @@ def norm_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def variance_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Return results with a wrong variance, root or ε, by the name of the mistake."""
+    """Return results with a wrong variance, root or ε, keyed by name."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -589,7 +589,7 @@ def variance_mistakes(
 
 
 def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Return results that are normalised over wrong axes, by name."""
+    """Return results that are normalised over wrong axes, keyed by name."""
     y = x.double()
 
     def over(*dims: int) -> Tensor:
@@ -611,7 +611,7 @@ def axis_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 
 
 def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[str, Run]:
-    """Return results with a wrong mean or mean square, by the name of the mistake."""
+    """Return results with a wrong mean or mean square, keyed by name."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     biased = y.var(-1, unbiased=False, keepdim=True)
@@ -644,7 +644,7 @@ def mean_mistakes(x: Tensor, gamma: Tensor, beta: Tensor, eps: float) -> dict[st
 def scale_mistakes(
     x: Tensor, gamma: Tensor, beta: Tensor, eps: float
 ) -> dict[str, Run]:
-    """Return results with a wrong γ or β, by the name of the mistake."""
+    """Return results with a wrong γ or β, keyed by the name of the mistake."""
     y = x.double()
     mean = y.mean(-1, keepdim=True)
     spread = (y.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
@@ -704,7 +704,7 @@ def test_norm_values(student, draw):
 
 
 @check(
-    "layer-norm", share=2, title="ε: added to the variance, with the requested value"
+    "layer-norm", share=2, title="ε is added to the variance, with the requested value"
 )
 def test_norm_eps(student, draw):
     expect_norm(student, *scaled(draw, B, T, D), eps=0.7)
@@ -893,7 +893,7 @@ def normaliser(gamma: Tensor, beta: Tensor) -> Callable[[Tensor], Tensor]:
 def add_norm_mistakes(
     x: Tensor, f: Any, gamma: Tensor, beta: Tensor, first: bool
 ) -> dict[str, Run]:
-    """Return wrong results of AddNorm, by the name of the mistake."""
+    """Return wrong results of AddNorm, keyed by the name of the mistake."""
     x, norm = x.double(), normaliser(gamma, beta)
     other = "pre-norm instead of post-norm"
     if first:
@@ -927,7 +927,7 @@ def add_norm_mistakes(
 
 
 def repetitions(x: Tensor, f: Any, norm: Callable[[Tensor], Tensor]) -> dict[str, Run]:
-    """Return results in which a part is missing, repeated or subtracted, by name."""
+    """Return results with a missing, repeated or subtracted part, keyed by name."""
     return {
         "norm(x): the sub-layer is not used": lambda: norm(x),
         "norm(2 x): the sub-layer is not used": lambda: norm(2 * x),

@@ -43,7 +43,7 @@ def batch(draw) -> tuple[Tensor, int]:
     pad_id = draw.integer(6, 10)
     large = (pad_id + 2**8, pad_id + 2**16)  # with 8 or 16 bits, they equal pad_id
     words = torch.tensor([[*OTHER_PADDING, pad_id + 1, *large]])
-    ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding behind"]
+    ids = draw.padded_ids(3, words.size(1), pad_id, low=12)["padding after the words"]
     return torch.cat([ids[:1], words, ids[1:]]), pad_id
 
 
@@ -76,7 +76,7 @@ def expect_any_place(draw, make: Any, right: Any, named: Any, what: str) -> None
 
     for where in places:
         words = "code that works only if padding follows the words"
-        with blame(words, lambda: compare("padding behind")):
+        with blame(words, lambda: compare("padding after the words")):
             compare(where)
     for b, t in ((9, 1), (4, 4), (2, 67)):  # few and many words
         ids = draw.ids(1, t, low=0, high=6).repeat(b, 1)
@@ -100,7 +100,7 @@ def expect_own_ids(student, draw, make: Any, right: Any, what: str) -> None:
 
 
 def padding_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Return wrong padding masks, by the name of the mistake."""
+    """Return wrong padding masks, keyed by the name of the mistake."""
     word = (ids != pad_id)[:, None, None, :]  # (b, 1, 1, s)
     flat = word[:, 0, 0]
     return {
@@ -199,7 +199,9 @@ def test_padding_device(student, draw):
     expect_same_device(student, student.padding_mask, *batch(draw), what="the mask")
 
 
-@check("padding-mask", share=1, title="Contiguous or not, the ids do not change")
+@check(
+    "padding-mask", share=1, title="The ids do not change, whether contiguous or not"
+)
 def test_padding_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -211,7 +213,7 @@ def test_padding_leaves_its_input(student, draw):
 
 
 def causal_mistakes(t: int) -> Mistakes:
-    """Return wrong causal masks, by the name of the mistake."""
+    """Return wrong causal masks, keyed by the name of the mistake."""
     ones = torch.ones(1, 1, t, t, dtype=torch.bool)
     past = ones.tril()
     return {
@@ -282,7 +284,7 @@ def test_causal_device(student):
 
 
 def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
-    """Return wrong target masks, by the name of the mistake."""
+    """Return wrong target masks, keyed by the name of the mistake."""
     keys = (ids != pad_id)[:, None, None, :]
     rows = keys.transpose(-2, -1)
     past = reference.causal_mask(ids.size(1))
@@ -321,7 +323,7 @@ def target_mistakes(ids: Tensor, pad_id: int) -> Mistakes:
 
 
 def fixed_padding_mistakes(ids: Tensor, past: Tensor) -> Mistakes:
-    """Return the target masks of code with a fixed padding id, by name."""
+    """Return the target masks of code with a fixed padding id, keyed by name."""
     return {
         Phrase("the mask for the pad id {fixed}, regardless of `pad_id`", fixed): (
             (ids != fixed)[:, None, None] & past
@@ -381,7 +383,7 @@ def test_target_device(student, draw):
     expect_same_device(student, student.target_mask, *batch(draw), what="the mask")
 
 
-@check("target-mask", share=1, title="Contiguous or not, the ids do not change")
+@check("target-mask", share=1, title="The ids do not change, whether contiguous or not")
 def test_target_leaves_its_input(student, draw):
     ids, pad_id = batch(draw)
     turned = ids.T.contiguous().T
@@ -393,7 +395,7 @@ def test_target_leaves_its_input(student, draw):
 
 
 def renormalise_mistakes(weights: Tensor, mask: Tensor) -> Mistakes:
-    """Return wrong results of mask_then_renormalise, by the name of the mistake."""
+    """Return wrong results of mask_then_renormalise, keyed by name."""
     w = weights.double()
     allowed = mask.expand(w.shape)
     kept = w * allowed

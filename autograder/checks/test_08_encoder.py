@@ -136,7 +136,7 @@ class Steps:
 def layer_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor | None
 ) -> Mistakes:
-    """Return wrong results of a post-norm layer, by the name of the mistake."""
+    """Return wrong results of a post-norm layer, keyed by the name of the mistake."""
     steps = Steps(layer, mask)
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, pre = n1(x + steps.attend(x)), x + steps.attend(n1(x))
@@ -158,11 +158,10 @@ def layer_mistakes(
         "a layer whose second residual connection starts from the layer's input": (
             n2(x + ff(y))
         ),
-        "a layer whose feed-forward reads the layer's input": n2(y + ff(x)),
-        "only attention: the feed-forward is missing": y,
-        "only the feed-forward: attention is missing, or its result is not used": (
-            second(x)
-        ),
+        "a layer whose feed-forward layer reads the layer's input": n2(y + ff(x)),
+        "only attention: the feed-forward layer is missing": y,
+        "only the feed-forward layer: attention is missing, or its result is not "
+        "used": (second(x)),
         "norm(x) + f(x) instead of norm(x + f(x))": (
             (lambda z: n2(z) + ff(z))(n1(x) + steps.attend(x))
         ),
@@ -173,14 +172,16 @@ def layer_mistakes(
 
 
 def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results with missing or repeated residual connections, by name."""
+    """Return results with missing or repeated residual connections, keyed by name."""
     ff, n1, n2 = steps.feed, steps.norm1, steps.norm2
     y, bare = n1(x + steps.attend(x)), n1(steps.attend(x))
     twice = n1(x + x + steps.attend(x))
     return {
         "a layer without residual connections": n2(ff(bare)),
         "a layer without the residual connection around attention": steps.second(bare),
-        "a layer without the residual connection around the feed-forward": n2(ff(y)),
+        "a layer without the residual connection around the feed-forward layer": n2(
+            ff(y)
+        ),
         "a layer with two residual connections around each sub-layer": (
             n2(twice + twice + ff(twice))
         ),
@@ -189,22 +190,24 @@ def residual_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 
 
 def order_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results with swapped LayerNorms or sub-layers, by name."""
+    """Return results with swapped LayerNorms or sub-layers, keyed by name."""
     ff, n1, n2, second = steps.feed, steps.norm1, steps.norm2, steps.second
     y, swapped, fed = n1(x + steps.attend(x)), n2(x + steps.attend(x)), n1(x + ff(x))
     return {
         "a layer that uses the first LayerNorm twice": n1(y + ff(y)),
         "a layer that uses the second LayerNorm twice": second(swapped),
         "a layer with its two LayerNorms swapped": n1(swapped + ff(swapped)),
-        "a layer with the feed-forward before attention": n2(fed + steps.attend(fed)),
-        "a layer with the feed-forward and its norm before attention": (
+        "a layer with the feed-forward layer before attention": n2(
+            fed + steps.attend(fed)
+        ),
+        "a layer with the feed-forward layer and its norm before attention": (
             n1(second(x) + steps.attend(second(x)))
         ),
     }
 
 
 def norm_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results without some LayerNorms, by name."""
+    """Return results without some LayerNorms, keyed by name."""
     added = x + steps.attend(x)
     y = steps.norm1(added)
     return {
@@ -221,7 +224,7 @@ def without_gains(y: Tensor) -> Tensor:
 
 
 def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
-    """Return results of a post-norm layer without γ and β, by name."""
+    """Return results of a post-norm layer without γ and β, keyed by name."""
     added = x + steps.attend(x)
     y, z = without_gains(added), steps.norm1(added)
     return {
@@ -236,7 +239,7 @@ def gain_mistakes(steps: Steps, x: Tensor) -> Mistakes:
 def pre_norm_mistakes(
     layer: reference.EncoderLayer, x: Tensor, mask: Tensor
 ) -> Mistakes:
-    """Return wrong results of a pre-norm layer, by the name of the mistake."""
+    """Return wrong results of a pre-norm layer, keyed by the name of the mistake."""
     ff, n1, n2 = layer.feed_forward, layer.add_norm1.norm, layer.add_norm2.norm
     attend = Steps(layer, mask).attend
 
@@ -273,7 +276,7 @@ def pre_norm_mistakes(
             (lambda a: a + ff(without_gains(a)))(x + attend(without_gains(x)))
         ),
         "a pre-norm layer without residual connections": ff(n2(attend(z))),
-        "a pre-norm layer with the feed-forward before attention": (
+        "a pre-norm layer with the feed-forward layer before attention": (
             (lambda a: a + attend(n2(a)))(x + ff(z))
         ),
     }
@@ -374,7 +377,9 @@ def test_layer_pre_norm(student, draw):
     expect_close(layer(x, mask), trusted(x, mask), "The layer's output", mistakes)
 
 
-@check("encoder-layer", share=1, title="Any sizes, any feed-forward, any mask's shape")
+@check(
+    "encoder-layer", share=1, title="Any sizes, any feed-forward layer, any mask shape"
+)
 def test_layer_with_every_mask(student, draw):
     layer, trusted = pair_of(student, draw, reference.EncoderLayer, feed_forward="conv")
     x, masks = words(draw), masks_of_every_kind(draw, B, H, S, S)
@@ -437,7 +442,7 @@ def dropout_mistakes(
             n2(y + ff(y))
         ),
         "a layer without dropout on the output of attention": n2(y),
-        "a layer without dropout on the output of the feed-forward": (
+        "a layer without dropout on the output of the feed-forward layer": (
             n2(start + ff(start))
         ),
     }
@@ -627,7 +632,7 @@ def through(layers: Sequence[nn.Module], x: Tensor, mask: Tensor | None) -> Tens
 
 
 def stack_mistakes(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Mistakes:
-    """Return wrong results of the stack, by the name of the mistake."""
+    """Return wrong results of the stack, keyed by the name of the mistake."""
     each = [layer(x, mask) for layer in layers]
     whole = through(layers, x, mask)
     return {
@@ -666,7 +671,7 @@ def with_residuals(layers: Sequence[nn.Module], x: Tensor, mask: Any) -> Tensor:
 def normed_mistakes(
     layers: Sequence[nn.Module], norm: nn.Module, x: Tensor, mask: Any
 ) -> Mistakes:
-    """Return wrong results of a pre-norm encoder, by the name of the mistake."""
+    """Return wrong results of a pre-norm encoder, keyed by the name of the mistake."""
     whole, after_each = through(layers, x, mask), x
     for layer in layers:
         after_each = norm(layer(after_each, mask))
@@ -780,7 +785,7 @@ def test_encoder_leaves_its_inputs(student, draw):
 @check(
     "encoder",
     share=1,
-    title="With one layer less, gradients reach all remaining layers",
+    title="With one layer fewer, gradients reach all remaining layers",
     bans=("Encoder", ["torch.nn.TransformerEncoder"]),
 )
 def test_encoder_gradients(student, draw):
@@ -854,7 +859,9 @@ def test_states_count(student, draw):
 
 
 @check(
-    "layer-states", share=3, title="Each state is its layer's output for the last state"
+    "layer-states",
+    share=3,
+    title="Each state is its layer's output for the previous state",
 )
 def test_states_values(student, draw):
     layers, x, mask = foreign_layers(draw), words(draw), draw.mask(B, 1, 1, S)
@@ -875,7 +882,7 @@ def test_states_values(student, draw):
 def state_mistakes(
     layers: Sequence[nn.Module], x: Tensor, mask: Tensor, number: int
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong values for the state with this number, by name."""
+    """Return wrong values for the state with this number, keyed by name."""
     wanted, unmasked = states_of(layers, x, mask), states_of(layers, x, None)
     return {
         "zeros": lambda: torch.zeros_like(x),
@@ -908,7 +915,7 @@ def test_states_of_a_pre_norm_encoder(student, draw):
     expect_close(states[-1], want, "The last state", mistakes)
 
 
-@check("layer-states", share=1, title="Gradients pass, also without a mask")
+@check("layer-states", share=1, title="Gradients pass, even without a mask")
 def test_states_gradients(student, draw):
     layers, x, upstream = foreign_layers(draw), words(draw), words(draw)
     encoder = encoder_around(student, layers)
@@ -1001,7 +1008,7 @@ def cosines(states: Sequence[Tensor], others: Sequence[Tensor], dim: int) -> Ten
 
 
 def drift_mistakes(states: Sequence[Tensor]) -> Mistakes:
-    """Return wrong drifts, by the name of the mistake."""
+    """Return wrong drifts, keyed by the name of the mistake."""
     start = [states[0]] * len(states)
     right = cosines(states, start, -1)
     stacked = torch.stack(list(states)).double()
@@ -1255,7 +1262,7 @@ def test_masked_share(student, draw):
     expect_each_for_itself(found.chosen, words, "chosen")
     share, bound = mean(found.chosen[words]), slack(int(words.sum()))
     named = {
-        "the share that should not be chosen": 1 - SHARE,
+        "the share of words that should not be chosen": 1 - SHARE,
         "15 % of the words, regardless of the share": 0.15,
         "80 % of the share": 0.8 * SHARE,
         "90 % of the share": 0.9 * SHARE,
@@ -1289,7 +1296,7 @@ def expect_each_for_itself(hit: Tensor, places: Tensor, what: str) -> None:
         if not bool(mixed.any()):
             fail(
                 Phrase(
-                    "In each {name}, either all or none are {what}: decide at "
+                    "In each {name}, either all words or none are {what}: decide at "
                     "random for every word independently.",
                     name,
                     what,
@@ -1409,7 +1416,9 @@ def test_masked_generator(student, draw):
     expect_asked_words(masked(student, draw))
 
 
-@check("mask-words", share=1, title="Each call draws anew, also without a generator")
+@check(
+    "mask-words", share=1, title="Each call draws new numbers, even without a generator"
+)
 def test_masked_of_each_call(student, draw):
     expect_asked_words(masked(student, draw, share=0.5))
     given = padded_sentences(draw, 9, 33), N_SPECIAL + WORDS, 0.5

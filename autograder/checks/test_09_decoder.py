@@ -224,7 +224,7 @@ def right_steps(layer: reference.DecoderLayer, given: Inputs) -> Steps:
 
 
 def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Return wrong results of a layer, by the name of the mistake."""
+    """Return wrong results of a layer, keyed by the name of the mistake."""
     right = right_steps(layer, given)
     once = (layer.add_norm1, layer.add_norm1, layer.add_norm1)
 
@@ -238,10 +238,10 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         "a layer that uses one normalisation three times": but(norms=once),
         "a layer that uses one normalisation three times, and whose cross-attention "
         "has no mask": but(norms=once, cross_mask=None),
-        "a layer that uses its self-attention for both": but(
+        "a layer that uses its self-attention for both attentions": but(
             cross_attention=layer.self_attention
         ),
-        "a layer that uses its cross-attention for both": but(
+        "a layer that uses its cross-attention for both attentions": but(
             self_attention=layer.cross_attention
         ),
         **order_mistakes(layer, given),
@@ -253,7 +253,7 @@ def layer_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
-    """Return results with a mask in the wrong attention, by name.
+    """Return results with a mask in the wrong attention, keyed by name.
 
     Most of these masks fit only if t = s.
     """
@@ -274,7 +274,7 @@ def mask_mistakes(but: Callable[..., Run], given: Inputs) -> dict[str, Run]:
 
 
 def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Return results with sub-layers in the wrong order or badly connected, by name."""
+    """Return results of misplaced or badly connected sub-layers, keyed by name."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -304,17 +304,16 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
         ),
         "a layer that applies cross-attention, with its own normalisation, before "
         "self-attention": partial(in_order, (1, 0, 2), (1, 0, 2)),
-        "a layer whose feed-forward comes first": partial(
+        "a layer whose feed-forward layer comes first": partial(
             in_order, (2, 0, 1), (0, 1, 2)
         ),
-        "a layer whose feed-forward, with its own normalisation, comes first": partial(
-            in_order, (2, 0, 1), (2, 0, 1)
-        ),
-        "a layer whose feed-forward comes between the two attentions": partial(
+        "a layer whose feed-forward layer, with its own normalisation, comes "
+        "first": partial(in_order, (2, 0, 1), (2, 0, 1)),
+        "a layer whose feed-forward layer comes between the two attentions": partial(
             in_order, (0, 2, 1), (0, 1, 2)
         ),
-        "a layer whose feed-forward, with its own normalisation, comes between the two "
-        "attentions": partial(in_order, (0, 2, 1), (0, 2, 1)),
+        "a layer whose feed-forward layer, with its own normalisation, comes between "
+        "the two attentions": partial(in_order, (0, 2, 1), (0, 2, 1)),
         "a layer that normalises before each sub-layer (pre-norm)": partial(
             pre_norm_layer, layer, given
         ),
@@ -323,7 +322,7 @@ def order_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Ru
 
 
 def source_mistakes(layer: reference.DecoderLayer, given: Inputs) -> dict[str, Run]:
-    """Return results with a mistake in or around cross-attention, by name."""
+    """Return results with a mistake in or around cross-attention, keyed by name."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = layer.add_norm1, layer.add_norm2, layer.add_norm3
     feed_forward = layer.feed_forward
@@ -378,7 +377,7 @@ HANDED = "must use its argument, which pre-norm normalises"
 def pre_norm_mistakes(
     layer: reference.DecoderLayer, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong outputs of a pre-norm layer, by the name of the mistake."""
+    """Return wrong outputs of a pre-norm layer, keyed by the name of the mistake."""
     x, memory, tgt_mask, src_mask = given.all
     n1, n2, n3 = (a.norm for a in (layer.add_norm1, layer.add_norm2, layer.add_norm3))
 
@@ -473,7 +472,7 @@ def test_layer_values(student, draw):
     expect_layer(twins(student, draw, reference.DecoderLayer), inputs(draw))
 
 
-@check("decoder-layer", share=2, title="The cross-attention's weights, also with t = s")
+@check("decoder-layer", share=2, title="The cross-attention's weights, even with t = s")
 def test_layer_weights(student, draw):
     pair, given = twins(student, draw, reference.DecoderLayer), inputs(draw)
     square = Inputs(
@@ -775,7 +774,7 @@ def stacks(student, draw, **changes) -> Twins[reference.Decoder]:
 def stack_mistakes(
     decoder: reference.Decoder, given: Inputs
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong results of the stack, by the name of the mistake."""
+    """Return wrong results of the stack, keyed by the name of the mistake."""
     x, memory, tgt_mask, src_mask = given.all
     layers = list(decoder.layers)
 
@@ -835,7 +834,7 @@ def test_stack_shapes(student, draw):
 @check(
     "decoder-stack",
     share=3,
-    title="Right values through all layers; also without masks",
+    title="Right values through all layers, with and without masks",
 )
 def test_stack_values(student, draw):
     pair, given = stacks(student, draw), inputs(draw)
@@ -1091,7 +1090,7 @@ def at_words(logits: Tensor, ids: Tensor) -> Tensor:
 def logits_mistakes(
     model: LanguageModel, ids: Tensor
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong logits (b, t, vocab_size), by the name of the mistake."""
+    """Return wrong logits (b, t, vocab_size), keyed by the name of the mistake."""
     words, past = (ids != PAD)[:, None, None, :], causal_mask(ids.size(1))
     x, both = model.embedding(ids), words & past
 
@@ -1225,7 +1224,7 @@ MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "n_words", "layers")
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare logits and loss of a model with the sizes of this number."""
+    """Compare logits and loss of a model whose set of sizes has this number."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     pair = language_models(
         student,
@@ -1264,7 +1263,7 @@ def expect_model_of_size(student, draw, number: int) -> None:
 
 
 def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong losses, by the name of the mistake.
+    """Return wrong losses, keyed by the name of the mistake.
 
     `logits` has no row for the last word.
     """
@@ -1299,7 +1298,7 @@ def loss_mistakes(logits: Tensor, ids: Tensor) -> dict[str, Callable[[], Tensor]
 
 
 def mean_mistakes(rows: Tensor, wanted: Tensor) -> dict[str, Callable[[], Tensor]]:
-    """Return losses that are not the mean over words, by name.
+    """Return losses that are not the mean over words, keyed by name.
 
     In `rows`, axis 1 contains the classes.
     """

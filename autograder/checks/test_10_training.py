@@ -118,7 +118,7 @@ def read(model: Any, src: Tensor, tgt: Tensor) -> Tensor:
 
 
 def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Return wrong logits of the whole model, by the name of the mistake."""
+    """Return wrong logits of the whole model, keyed by the name of the mistake."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
 
@@ -160,13 +160,13 @@ def model_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
 
 
 def score_mistakes(model: Transformer, src: Tensor, tgt: Tensor) -> Named:
-    """Return results that a model may return instead of its logits, by name."""
+    """Return results that a model may return instead of its logits, keyed by name."""
     pad = model.config.pad_id
     src_mask, tgt_mask = padding_mask(src, pad), target_mask(tgt, pad)
     right = model(src, tgt)
     return {
         "only the scores after the last word": right[:, -1],
-        "only the scores after the last word, with the axis of positions": right[
+        "only the scores after the last word, with the axis of positions kept": right[
             :, -1:
         ],
         "the scores of a target that is shortened a second time": right[:, :-1],
@@ -190,7 +190,11 @@ def test_forward_shape(student, draw):
     expect_shape(logits, (B, T, TGT_WORDS), "the tensor of logits")
 
 
-@check("transformer-forward", share=4, title="Right scores, padding on both sides")
+@check(
+    "transformer-forward",
+    share=4,
+    title="Right scores, with padding in source and target",
+)
 def test_forward_values(student, draw):
     pair, (src, tgt) = twins(student, draw), draw_batch(draw)
     want, named = pair.trusted(src, tgt), model_mistakes(pair.trusted, src, tgt)
@@ -222,7 +226,7 @@ MODEL_SIZES = ("b", "s", "t", "h", "half", "d_ff", "src_words", "tgt_words", "la
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare the logits of a model with the sizes of this number."""
+    """Compare the logits of a model whose set of sizes has this number."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     is_first = case in ("falling", "long")  # is the padding the first word?
     fewest = min(n["src_words"], n["tgt_words"])
@@ -266,7 +270,11 @@ def draw_rows(draw, b: int, t: int, words: int, pad: int) -> Tensor:
 )
 def test_forward_of_every_padding(student, draw):
     pair = twins(student, draw)
-    places = ["padding behind", "padding in front", "padding between words"]
+    places = [
+        "padding after the words",
+        "padding before the words",
+        "padding between words",
+    ]
     places.append("a row of padding")
     sources = {  # different lengths, so that no stored result fits
         place: draw.padded_ids(B, S + n, PAD, high=SRC_WORDS)[place]
@@ -370,7 +378,7 @@ def test_forward_in_training(student, draw):
 @check(
     "transformer-forward",
     share=1,
-    title="dtype, device and errors as promised; the inputs unchanged",
+    title="dtype, device and errors as required; the inputs unchanged",
     form=True,
 )
 def test_forward_keeps_its_promises(student, draw):
@@ -390,7 +398,7 @@ def test_forward_keeps_its_promises(student, draw):
 @check(
     "transformer-forward",
     share=1,
-    title="Built of your parts, not of nn.Transformer",
+    title="Built from your parts, not from nn.Transformer",
     bans=("Transformer", ["torch.nn.Transformer"]),
 )
 def test_forward_is_no_built_in(student, draw):
@@ -486,7 +494,7 @@ def test_split_of_other_batches(student, draw):
             ids = draw.ids(n["t"], n["b"], low=0, high=12).mT  # not contiguous
             expect_split(student, ids, "sentences of other sizes")
             same = ids[:1].repeat(n["b"], 1)
-            expect_split(student, same, "a sentence in every place of a batch")
+            expect_split(student, same, "a sentence at every position of a batch")
 
 
 @check(
@@ -528,7 +536,8 @@ class Case:
 def draw_case(draw, pad: int = PAD, smoothing: float = 0.0) -> Case:
     """Draw logits for sentences of length 5, 3 and 1 in a vocabulary of 12 words.
 
-    In the fixed draw 0, with smoothing, each known mistake changes the loss clearly.
+    With the fixed seed 0 and with smoothing, each known mistake changes the loss
+    clearly.
     """
     target = draw.ids(3, 5, low=4, high=WORDS)
     target[0, 1], target[0, 4], target[1, 0], target[1, 2] = 0, EOS, SOS, EOS
@@ -582,7 +591,7 @@ class Losses:
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Return wrong losses, by the name of the mistake."""
+    """Return wrong losses, keyed by the name of the mistake."""
     losses = Losses(case)
     each, kept, mean = losses.each, losses.kept, losses.mean
     logits = case.logits.double()
@@ -617,7 +626,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def sum_mistakes(losses: Losses) -> Named:
-    """Return losses with a wrong sum or divisor, by the name of the mistake."""
+    """Return losses with a wrong sum or divisor, keyed by the name of the mistake."""
     each, kept = losses.each, losses.kept
     return {
         "the loss with padding counted": lambda: losses.mean(each, kept | True),
@@ -635,7 +644,7 @@ def sum_mistakes(losses: Losses) -> Named:
 
 
 def logarithm_mistakes(case: Case, losses: Losses) -> Named:
-    """Return losses with a wrong softmax, logarithm or sign, by name."""
+    """Return losses with a wrong softmax, logarithm or sign, keyed by name."""
     logits, s = case.logits.double(), case.smoothing
     at_target, mean = losses.at_target, losses.mean
     return {
@@ -664,7 +673,7 @@ def smoothed_label(smoothing: float, words: int) -> Tensor:
 
 
 def smoothing_mistakes(case: Case, losses: Losses) -> dict[str, Callable[[], Tensor]]:
-    """Return losses with wrong label smoothing, by the name of the mistake."""
+    """Return losses with wrong label smoothing, keyed by the name of the mistake."""
     mean, spread, log_p = losses.mean, losses.spread, losses.log_p
     from_target, from_all = losses.from_target, losses.from_all
     s, words = case.smoothing, case.logits.size(-1)
@@ -739,7 +748,7 @@ def test_loss_of_another_pad_id(student, draw):
         expect_loss(student, draw_case(draw, pad=0))
 
 
-@check("label-smoothed-loss", share=2, title="Any sizes; padding in every place")
+@check("label-smoothed-loss", share=2, title="Any sizes; padding at every position")
 def test_loss_of_every_padding(student, draw):
     ids, place = draw.ids(4, 6, low=4, high=WORDS), torch.arange(6)
     first, second = (
@@ -817,7 +826,7 @@ def test_loss_gradient(student, draw):
 
 
 def little_mistakes(case: Case) -> Named:
-    """Return losses from a softmax to which a small number is added, by name."""
+    """Return losses from a softmax to which a small number is added, keyed by name."""
     losses, s = Losses(case), case.smoothing
 
     def loss(epsilon: float) -> Tensor:
@@ -930,7 +939,7 @@ def is_number(value: Any) -> bool:
 
 
 def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
-    """Return wrong learning rates, by the name of the mistake."""
+    """Return wrong learning rates, keyed by the name of the mistake."""
     n, fall, rise = float(step), step**-0.5 if step else math.inf, step * w**-1.5
     low, peak = min(fall, rise), w**-0.5
     return {
@@ -943,7 +952,7 @@ def rate_mistakes(step: int, d: int, w: int) -> dict[str, Callable[[], float]]:
         "a schedule whose rise has the wrong power of warmup": lambda: (
             d**-0.5 * min(fall, n * w**-0.5)
         ),
-        "a schedule whose rise is divided by only warmup": lambda: (
+        "a schedule whose rise is divided by warmup only": lambda: (
             d**-0.5 * min(fall, n / w)
         ),
         "a schedule that falls as 1/step, not as 1/√step": lambda: (
@@ -1047,7 +1056,7 @@ def test_whole_rate(student, draw):
     expect_rates(student, steps, 640, 1700)
     expect_rates(student, steps, 96, 700, before=(640, 1700))
     expect_rates(student, [1, 2, 30], draw.integer(7, 30), 1)
-    with blame("a table that ends"):
+    with blame("a table of rates that is too short"):
         expect_rates(student, [3_000_000], 640, 1700)
     for step, d_model, warmup in ODD_RATES:
         with blame(SOME_SIZES, lambda: expect_rates(student, [1, 2, 1200], 640, 1700)):
@@ -1235,7 +1244,7 @@ def is_cut_late(student, taken: Taken, start: Start) -> bool:
 
 
 def step_mistakes(start: Start, batches: list[Batch]) -> Named:
-    """Return wrong weights after a step, by the name of the mistake."""
+    """Return wrong weights after a step, keyed by the name of the mistake."""
 
     def weights_after(start: Start, way: Way = Way()) -> Callable[[], Tensor]:
         return lambda: after(start, batches, way)[1]
@@ -1251,7 +1260,7 @@ def step_mistakes(start: Start, batches: list[Batch]) -> Named:
 
 
 def wrong_starts(start: Start) -> dict[str, Start]:
-    """Return wrong settings with which a step may start, by name."""
+    """Return wrong settings with which a step may start, keyed by name."""
     return {
         "a step on a loss that counts padding": start.settled(pad_id=-1),
         "a step on a loss without label smoothing": start.settled(smoothing=0.0),
@@ -1273,7 +1282,7 @@ def wrong_starts(start: Start) -> dict[str, Start]:
 
 
 def wrong_ways() -> dict[str, Way]:
-    """Return the wrong ways to take a step, by name."""
+    """Return the wrong ways to take a step, keyed by name."""
     unshifted = Way(asked=lambda tgt: tgt[:, :-1])
     return {
         "a step that adds to old gradients: no zero_grad": Way(clear=False),
@@ -1389,7 +1398,7 @@ def test_step_returns_the_loss(student, draw):
     expect_close(loss, loss_of(), "The loss", mistakes=named)
 
 
-@check("train-step", share=2, title="It returns how many target tokens count")
+@check("train-step", share=2, title="It returns the number of target tokens that count")
 def test_step_returns_the_tokens(student, draw):
     for pad in (PAD, 0):
         start, batch = draw_start(draw, model_pad=5, pad_id=pad), draw_pairs(draw, pad)
@@ -1461,7 +1470,7 @@ def draw_states(draw, number: int = 4) -> list[dict[str, Tensor]]:
 
 
 def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
-    """Return wrong means, by the name of the mistake."""
+    """Return wrong means, keyed by the name of the mistake."""
     values = torch.stack([state[name].double() for state in states])
 
     def in_turn() -> Tensor:
@@ -1474,16 +1483,17 @@ def mean_mistakes(states: list[dict[str, Tensor]], name: str) -> Named:
         "the sum, not the mean": lambda: values.sum(dim=0),
         "the last checkpoint, not the mean": values[-1],
         "the first checkpoint, not the mean": values[0],
-        "the mean of the first and the last": (values[0] + values[-1]) / 2,
-        "the mean without the first": values[1:].mean(dim=0),
-        "the mean without the last": values[:-1].mean(dim=0),
-        "the mean of only the last five": values[-5:].mean(dim=0),
-        "repeated means of two, in which the last checkpoint counts most": in_turn,
+        "the mean of the first and the last checkpoint": (values[0] + values[-1]) / 2,
+        "the mean without the first checkpoint": values[1:].mean(dim=0),
+        "the mean without the last checkpoint": values[:-1].mean(dim=0),
+        "the mean of only the last five checkpoints": values[-5:].mean(dim=0),
+        "the mean of the mean so far and the next checkpoint, so that the last one "
+        "counts most": in_turn,
         "the median, not the mean": lambda: values.median(dim=0).values,
         "the sum divided by the number of entries": lambda: (
             values.sum(dim=0) / len(states[0])
         ),
-        "the sum divided by one less than their number": lambda: (
+        "the sum divided by the number of checkpoints minus 1": lambda: (
             values.sum(dim=0) / (len(states) - 1)
         ),
     }
@@ -1518,7 +1528,7 @@ def test_average_of_weights(student, draw):
 
 
 def counter_mistakes(counts: Tensor) -> Named:
-    """Return wrong counters, by name, for the counters of all checkpoints."""
+    """Return wrong counters, keyed by name, for the counters of all checkpoints."""
     mean = counts.double().mean(dim=0)
     return {
         "the mean of a counter, instead of the last value": mean,

@@ -252,11 +252,11 @@ def never(_ended: Tensor) -> bool:
 def greedy_mistakes(
     model: TableModel, src: Tensor, max_len: int = MAX_LEN
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong results of greedy search, by the name of the mistake."""
+    """Return wrong results of greedy search, keyed by the name of the mistake."""
     _, start, end = model.special
     ends = bool((greedy(model, src, max_len) == end).any())
     last = "the words without the last token"
-    last = last if ends else Phrase("one word less than max_len, or {last}", last)
+    last = last if ends else Phrase("one word fewer than max_len, or {last}", last)
 
     def found(**changes: Any) -> Callable[[], Tensor]:
         return lambda: greedy(model, src, **({"max_len": max_len} | changes))
@@ -310,7 +310,7 @@ def expect_greedy(got: Any, model: TableModel, src: Tensor, max_len: int = MAX_L
     right = greedy(plain, src, max_len)
     if not (isinstance(got, Tensor) and got.equal(right)):
         named = sole(greedy_mistakes(plain, src, max_len))
-        expect_equal(got, right, "what you wrote", named)
+        expect_equal(got, right, "your output", named)
 
 
 @check("greedy-decode", share=5, title="Every sentence of a batch, padding after <eos>")
@@ -343,7 +343,7 @@ def test_greedy_stops_at_max_len(student, draw):
         src = sources_of_size(draw, n["b"], n["s"])
         with blame(SOME_SIZES, lambda: test_greedy_words(student, draw)):
             got = student.greedy_decode(model.handed_to(student), src, n["n"])
-            expect_equal(got, greedy(replace(model), src, n["n"]), "what you wrote")
+            expect_equal(got, greedy(replace(model), src, n["n"]), "your output")
 
 
 def sources_of_size(draw, b: int, s: int) -> Tensor:
@@ -410,7 +410,7 @@ def test_greedy_leaves_no_traces(student, draw):
     expect_no_traces(student, student.greedy_decode, *calls[0], still=True)
     rights = iter([greedy(replace(model), src).double() for model, src in models])
     expect_each_call_anew(
-        student, student.greedy_decode, calls, lambda *_: next(rights), "what you wrote"
+        student, student.greedy_decode, calls, lambda *_: next(rights), "your output"
     )
 
 
@@ -476,17 +476,21 @@ def among_all(given: Candidates) -> Tensor:
 
 
 def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
-    """Return wrong results of `prune`, by the name of the mistake."""
+    """Return wrong results of `prune`, keyed by the name of the mistake."""
     log_prob, divisor, right = given.log_prob.double(), given.divisor, given.right()
     return {
         **mistakes_of_results(right),
-        "a cut without the length penalty": given.kept(log_prob),
-        "a cut that multiplies by the length penalty": given.kept(log_prob * divisor),
-        "a cut that divides by n^α": given.kept(
+        "a pruning step without the length penalty": given.kept(log_prob),
+        "a pruning step that multiplies by the length penalty": given.kept(
+            log_prob * divisor
+        ),
+        "a pruning step that divides by n^α": given.kept(
             log_prob / given.length.double().unsqueeze(-1) ** given.alpha
         ),
-        "a cut whose α is always 0.6": given.kept(log_prob / given.to_the_power(0.6)),
-        "a cut that uses the penalty only for what it returns": given.kept(
+        "a pruning step whose α is always 0.6": given.kept(
+            log_prob / given.to_the_power(0.6)
+        ),
+        "a pruning step that uses the penalty only in the returned scores": given.kept(
             log_prob, log_prob / divisor
         ),
         "the best word of each hypothesis: k greedy searches side by side": (
@@ -495,24 +499,23 @@ def cut_mistakes(given: Candidates) -> dict[str, Tensor]:
         "the candidates of all sentences, pruned together": among_all(given),
         "the candidates with the worst first": right.flip(-1),
         "the k worst candidates": given.kept(log_prob / divisor, largest=False),
-        "a cut that assumes k words per hypothesis instead of V": given.kept(
+        "a pruning step that assumes k words per hypothesis instead of V": given.kept(
             log_prob / divisor, k=log_prob.size(1)
         ),
-        "a cut with the first hypothesis's penalty for every hypothesis": given.kept(
-            log_prob / divisor[:, :1]
-        ),
-        "a cut that assumes 7 words per hypothesis, whatever V is": given.kept(
+        "a pruning step with the first hypothesis's penalty for every "
+        "hypothesis": given.kept(log_prob / divisor[:, :1]),
+        "a pruning step that assumes 7 words per hypothesis, whatever V is": given.kept(
             log_prob / divisor, k=7
         ),
         ZEROS: torch.zeros_like(right),
-        "a cut that ranks in too few digits (half precision)": given.kept(
+        "a pruning step that ranks in too few digits (half precision)": given.kept(
             (log_prob / divisor).half().double(), log_prob / divisor
         ),
     }
 
 
 def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
-    """Return wrong results that contain the right candidates, by name."""
+    """Return wrong results that contain the right candidates, keyed by name."""
     parent, word, kept, score = right
     return {
         "the right candidates, but parent and word are swapped": torch.stack(
@@ -530,7 +533,7 @@ def mistakes_of_results(right: Tensor) -> dict[str, Tensor]:
 def candidates(draw, b: int, k: int, words: int, alpha: float) -> Candidates:
     """Draw candidates at random.
 
-    The fixed draws reveal all mistakes except low precision.
+    The fixed seeds reveal all mistakes except low precision.
     """
     length = 2 + (12 * draw.uniform(b, k)).long()
     log_prob = -0.6 * length.unsqueeze(-1) - 3 * draw.uniform(b, k, words)
@@ -628,7 +631,7 @@ def test_cut_on_device(student, draw):
         student,
         student.prune,
         *(given.log_prob, given.length, given.alpha),
-        what="what comes back",
+        what="the step's result",
     )
 
 
@@ -743,7 +746,7 @@ FIRST_ENDED = {
         stop=first_ended
     )
 }
-CUT_OFF = {"one word less than max_len": Rule(tail=1)}
+CUT_OFF = {"one word fewer than max_len": Rule(tail=1)}
 OTHERS = {
     "a search that adds probabilities": Rule(add=lambda old, new: old + math.exp(new)),
     "a search that multiplies log-probabilities": Rule(
@@ -1376,7 +1379,7 @@ def projections_of(step: Step) -> Projected:
 
 
 def step_mistakes(step: Step) -> dict[str, Run]:
-    """Return wrong results of a post-norm cached step, by the name of the mistake."""
+    """Return wrong results of a post-norm cached step, keyed by name."""
     layer, parts = step.trusted, projections_of(step)
     norms = (layer.add_norm1, layer.add_norm2, layer.add_norm3)
     masks = (step.tgt_mask, step.src_mask)
@@ -1419,7 +1422,7 @@ def normalised_first(step: Step, parts: Projected) -> Projected:
 def cache_mistakes(
     step: Step, parts: Projected, but: Callable[..., Run]
 ) -> dict[str, Run]:
-    """Return results with wrong keys or values in the cache, by name."""
+    """Return results with wrong keys or values in the cache, keyed by name."""
     old_key, old_value = parts.old_key, parts.old_value
     new_key, new_value = parts.new_key, parts.new_value
     return {
@@ -1455,7 +1458,11 @@ def part_of(named: Mapping[str, Run], index: int) -> dict[str, Callable[[], Tens
     return {phrase: one_of(run) for phrase, run in named.items()}
 
 
-@check("decode-step-cached", share=4, title="The newest token, as without a cache")
+@check(
+    "decode-step-cached",
+    share=4,
+    title="The newest token has the same result as without a cache",
+)
 def test_step_values(student, draw):
     step = draw_step(student, draw)
     x, _ = run_step(student, step, step.cache(student, T - 1))
@@ -1671,10 +1678,10 @@ def test_step_leaves_no_traces(student, draw):
     step, function = draw_step(student, draw, dropout=0.3), step_of_tensors(student)
     expect_no_seed(student, function, *step.arguments())
     expect_no_traces(student, function, *step.arguments(), still=True)
-    expect_same_device(student, function, *step.arguments(), what="what comes back")
+    expect_same_device(student, function, *step.arguments(), what="the step's result")
 
 
-@check("decode-step-cached", share=2, title="The same step as pre-norm (norm_first)")
+@check("decode-step-cached", share=2, title="The same step with pre-norm (norm_first)")
 def test_step_pre_norm(student, draw):
     step = draw_step(student, draw, norm_first=True)
     x, _ = run_step(student, step, step.cache(student, T - 1))
@@ -1796,7 +1803,7 @@ def pooled(corpus: Corpus, n: int) -> tuple[int, int]:
 
 
 def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
-    """Return wrong counts of n-grams, by the name of the mistake."""
+    """Return wrong counts of n-grams, keyed by the name of the mistake."""
     found, total = matches(corpus, n)
     other = edited(corpus)
 
@@ -1809,7 +1816,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
     return {
         "the counts without clipping": counted("no clipping"),
         "the counts of distinct n-grams": counted("distinct"),
-        "the counts when each n-gram may match once": counted("once"),
+        "the counts when each n-gram may match only once": counted("once"),
         "the counts against only the first reference": counted("first"),
         "the counts against only the last reference": counted("last"),
         "the counts with the references added up": counted("summed"),
@@ -1826,7 +1833,7 @@ def precision_mistakes(corpus: Corpus, n: int) -> dict[str, Callable[[], Any]]:
         "the counts with <sos> and <eos> left in": lambda: matches(other["framed"], n),
         "the counts with <eos> left in": lambda: matches(other["ended"], n),
         "the counts with the last token always cut": lambda: matches(other["cut"], n),
-        "the counts with one added to both": lambda: (found + 1, total + 1),
+        "both counts increased by one": lambda: (found + 1, total + 1),
         "the ratio, not the two counts": lambda: found / total,
         "0 of 0": lambda: (0, 0),
     }
@@ -1837,7 +1844,7 @@ def expect_counts(got: Any, corpus: Corpus, n: int) -> None:
     right = matches(corpus, n)
     if not (isinstance(got, tuple) and got == right):
         named = sole(precision_mistakes(corpus, n))
-        expect_equal(got, right, "what you counted", named)
+        expect_equal(got, right, "your result", named)
 
 
 @check("ngram-precision", share=4, title="Words, clipped to the reference")
@@ -1865,7 +1872,7 @@ def test_counts_of_longer_ones(student, draw):
     hypotheses = [[one + two, three], [three, one]]
     references = [[one, two + three], [three, one]]
     got = student.ngram_precision(hypotheses, references, 2)
-    expect_equal(got, (1, 2), "what you counted", {GLUED: (2, 2)})
+    expect_equal(got, (1, 2), "your result", {GLUED: (2, 2)})
 
 
 @check("ngram-precision", share=2, title="Several references")
@@ -1881,7 +1888,7 @@ def test_counts_with_several_references(student, draw):
             with blame(SOME_SENTENCES):
                 want = bleu.ngram_precision(*other, n)
                 got = student.ngram_precision(*other, n)
-                expect_equal(got, want, "what you counted")
+                expect_equal(got, want, "your result")
 
 
 SOME_SENTENCES = "code that is right only for some kinds of corpora"
@@ -1950,7 +1957,7 @@ def expect_any_tokens(student) -> None:
             for phrase, change in TOKENS.items()
         }
         found, total = matches(corpus, n)
-        got, what = student.ngram_precision(*corpus, n), "what you counted"
+        got, what = student.ngram_precision(*corpus, n), "your result"
         expect_equal(got, (found, total), what, sole(named))
 
 
@@ -2096,7 +2103,7 @@ Score = Callable[..., Callable[[], float]]  # makes BLEU with some parts replace
 
 
 def bleu_mistakes(corpus: Corpus, max_n: int = 4) -> dict[str, Callable[[], float]]:
-    """Return wrong BLEU scores, by the name of the mistake."""
+    """Return wrong BLEU scores, keyed by the name of the mistake."""
     hypotheses, several = corpus[0], lists_of(corpus[1])
     pairs = [([h], [refs]) for h, refs in zip(hypotheses, several, strict=True)]
     other = edited(corpus)
@@ -2138,7 +2145,7 @@ def shorter(corpus: Corpus) -> bool:
 
 
 def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]]:
-    """Return scores with a wrong brevity penalty, by the name of the mistake.
+    """Return scores with a wrong brevity penalty, keyed by the name of the mistake.
 
     An inverted penalty does not change the score of a short corpus.
     """
@@ -2158,7 +2165,7 @@ def penalty_mistakes(score: Score, short: bool) -> dict[str, Callable[[], float]
 
 
 def length_mistakes(score: Score) -> dict[str, Callable[[], float]]:
-    """Return scores with the length of a wrong reference, by name."""
+    """Return scores with the length of a wrong reference, keyed by name."""
     return {
         "BLEU with the first reference's length": score(length=lambda c, rs: rs[0]),
         "BLEU with the shortest reference's length": score(
@@ -2414,7 +2421,7 @@ CUTTINGS = {
     "the temperature after the truncation": Cutting(late=True),
     "the likeliest words removed, the others kept": Cutting(falling=False),
     "one word more than k": Cutting(more=1),
-    "one word less than k": Cutting(more=-1),
+    "one word fewer than k": Cutting(more=-1),
     "all words, regardless of k": Cutting(more=99),
     "a nucleus without the word that reaches p": Cutting(
         lot=lambda before, total, p: total <= p
@@ -2441,7 +2448,7 @@ CUTTINGS = {
 def sampling_mistakes(
     logits: Tensor, settings: SamplingSettings
 ) -> dict[str, Callable[[], Tensor]]:
-    """Return wrong truncated distributions, by the name of the mistake."""
+    """Return wrong truncated distributions, keyed by the name of the mistake."""
     right = right_left(logits, settings)
     named: dict[str, Callable[[], Tensor]] = {
         ZEROS: lambda: torch.zeros_like(right),
@@ -2496,7 +2503,7 @@ def settings_of(student, settings: SamplingSettings) -> Any:
 def test_sampling_shape(student, draw):
     logits, settings = draw_logits(draw, 3, 5), SamplingSettings(0.8, 5, 0.9)
     got = student.sampling_probabilities(logits, settings_of(student, settings))
-    expect_shape(got, (3, 5, N_WORDS), "what you return")
+    expect_shape(got, (3, 5, N_WORDS), "your distribution")
 
 
 @check("sampling-probabilities", share=2, title="The temperature divides the logits")
@@ -2564,7 +2571,11 @@ def test_sampling_order(student, draw):
         expect_left(student, logits, settings, what)
 
 
-@check("sampling-probabilities", share=2, title="T = 0, k above V, p = 1, equal words")
+@check(
+    "sampling-probabilities",
+    share=2,
+    title="T = 0, k above V, p = 1, equally likely words",
+)
 def test_sampling_at_the_ends(student, draw):
     logits = draw_logits(draw, N_ROWS)
     usual = partial(
@@ -2692,4 +2703,4 @@ def test_sampling_leaves_no_traces(student, draw):
         given = draw_logits(draw, 6), settings_of(student, settings)
         function = student.sampling_probabilities
         expect_no_traces(student, function, *given, still=True)
-        expect_same_device(student, function, *given, what="what you return")
+        expect_same_device(student, function, *given, what="your distribution")

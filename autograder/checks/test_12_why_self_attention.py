@@ -61,7 +61,7 @@ def distinct(draw, count: int, items=PRIMES) -> list[int]:
 
 
 def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Return wrong multiply-adds of both attentions, by the name of the mistake."""
+    """Return wrong multiply-adds of both attentions, keyed by name."""
     attention = {
         "half of the count: the weighted sum of the values costs as much "
         "as the scores": (n * n * d),
@@ -88,7 +88,7 @@ def attention_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
-    """Return wrong multiply-adds of recurrent layers and convolutions, by name."""
+    """Return wrong costs of recurrent layers and convolutions, keyed by name."""
     recurrent = {
         "half of the count: there are two products, W x and U h": n * d * d,
         "the count of self-attention": 2 * n * n * d,
@@ -123,7 +123,7 @@ def other_costs(n: int, d: int, w: int) -> dict[str, dict[str, int]]:
 
 
 def cost_mistakes(kind: str, n: int, d: int, w: int) -> dict[str, int]:
-    """Return wrong multiply-adds of a layer, by the name of the mistake."""
+    """Return wrong multiply-adds of a layer, keyed by the name of the mistake."""
     named = {**attention_costs(n, d, w), **other_costs(n, d, w)}[kind]
     right = reference.layer_cost(kind, n, d, w)
     general = {
@@ -327,7 +327,7 @@ Steps = dict[str, Callable[[int], float]]  # functions of the length
 
 
 def path_mistakes(kind: str, w: int) -> Steps:
-    """Return wrong numbers of steps, by the name of the mistake."""
+    """Return wrong numbers of steps, keyed by the name of the mistake."""
     named = {
         "self_attention": {
             "the distance between the two positions": lambda n: n - 1,
@@ -357,7 +357,7 @@ def path_mistakes(kind: str, w: int) -> Steps:
 
 
 def restricted_paths(w: int) -> Steps:
-    """Return wrong steps of restricted attention, by the name of the mistake."""
+    """Return wrong steps of restricted attention, keyed by the name of the mistake."""
     side = (w - 1) // 2
     return {
         "n / r, rounded up: a step reaches (r - 1) / 2 positions on one side": (
@@ -380,7 +380,7 @@ def restricted_paths(w: int) -> Steps:
 
 
 def convolution_paths(w: int) -> Steps:
-    """Return wrong steps of convolutions, dense or separable, by name."""
+    """Return wrong steps of convolutions, dense or separable, keyed by name."""
     side = (w - 1) // 2
     return {
         "n / k, rounded up: a step reaches back k - 1 positions": (
@@ -405,7 +405,7 @@ def convolution_paths(w: int) -> Steps:
 
 
 def dilated_paths(w: int) -> Steps:
-    """Return wrong numbers of layers of dilated convolutions, by name."""
+    """Return wrong numbers of layers of dilated convolutions, keyed by name."""
     return {
         "the number of layers of a convolution that is not dilated": (
             lambda n: math.ceil((n - 1) / (w - 1))
@@ -417,9 +417,8 @@ def dilated_paths(w: int) -> Steps:
         "the logarithm of n - 1: l layers reach k^l positions": lambda n: max(
             1, layers_of_dilated(n - 1, w)
         ),
-        "one layer too many at powers of k, as from an inexact logarithm": lambda n: (
-            layers_of_dilated(n + 1, w)
-        ),
+        "one layer too many at powers of k, as happens with an inexact "
+        "logarithm": lambda n: layers_of_dilated(n + 1, w),
         "the number of layers with a dilation of 2^l, regardless of k": lambda n: (
             _doubled(n, w)
         ),
@@ -582,7 +581,7 @@ def test_path_of_each_call(student):
 
 
 def band_mistakes(n: int, r: int) -> Mistakes:
-    """Return wrong masks, by the name of the mistake."""
+    """Return wrong masks, keyed by the name of the mistake."""
     band = reference.restricted_mask(n, r)
     named = {**width_mistakes(n, r), **side_mistakes(n, r), **shape_mistakes(n, r)}
     return {
@@ -599,7 +598,7 @@ def offsets(n: int) -> torch.Tensor:
 
 
 def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Return bands of a wrong width, and their opposites, by name."""
+    """Return bands of a wrong width, and their opposites, keyed by name."""
     away, side = offsets(n).abs(), (r - 1) // 2
     return {
         "a band of r positions on each side: r counts both sides and the token": (
@@ -619,7 +618,7 @@ def width_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Return bands that are not symmetric or lack the diagonal, by name."""
+    """Return bands that are not symmetric or lack the diagonal, keyed by name."""
     offset, side = offsets(n), (r - 1) // 2
     band = offset.abs() <= side
     return {
@@ -640,7 +639,7 @@ def side_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
 
 
 def shape_mistakes(n: int, r: int) -> dict[str, torch.Tensor]:
-    """Return masks that have wrong ends or a wrong shape, by name."""
+    """Return masks that have wrong ends or a wrong shape, keyed by name."""
     place, away, side = torch.arange(n), offsets(n).abs(), (r - 1) // 2
     band = away <= side
     start = (place - side).clamp(0, max(n - r, 0))[:, None]
@@ -777,7 +776,7 @@ Rates = dict[str, Callable[[], float]]
 
 
 def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Return wrong alignment error rates, by the name of the mistake."""
+    """Return wrong alignment error rates, keyed by the name of the mistake."""
     right = reference.alignment_error_rate(a, s, p)
     both = len(a & s) + len(a & p)
 
@@ -815,7 +814,7 @@ def rate_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Return rates with wrong links in the numerator, by name."""
+    """Return rates with wrong links in the numerator, keyed by name."""
     return {
         "the rate without the possible links: 2 |A ∩ S| in the numerator": lambda: (
             1 - 2 * len(a & s) / (len(a) + len(s))
@@ -836,7 +835,7 @@ def numerator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
-    """Return rates with wrong links in the denominator, by name."""
+    """Return rates with wrong links in the denominator, keyed by name."""
     both = len(a & s) + len(a & p)
     return {
         "the rate divided by the number of links in A or in S": lambda: (
@@ -857,7 +856,7 @@ def denominator_mistakes(a: AnyLinks, s: AnyLinks, p: AnyLinks) -> Rates:
 
 
 def rounded(right: float) -> dict[str, float]:
-    """Return rates that are right except for rounding, by name."""
+    """Return rates that are right except for rounding, keyed by name."""
     return {
         "the rate rounded to three digits": round(right, 3),
         "the rate rounded to four digits": round(right, 4),
@@ -869,7 +868,7 @@ def links_of(draw, count: int, found: int) -> tuple[Links, Links, Links]:
     """Draw `count` sure links and `found` predicted links.
 
     Their total is a different prime number in each call, so no two calls have the same
-    rate. In the fixed draws of the callers, each mistake gives a different rate.
+    rate. With the callers' fixed seeds, each mistake gives a different rate.
     """
     sure = draw_links(draw, count)
     possible = sure | draw_links(draw, draw.integer(8, 12))
@@ -1002,8 +1001,8 @@ def links_in_turn(draw) -> list[tuple[Links, Links, Links]]:
     """Draw links for several calls, each of which differs in one set.
 
     All sets have the same size, so the calls do not differ in sizes, and no other check
-    uses these sets. In the fixed draw, no known mistake computes the earlier rate from
-    the new sets.
+    uses these sets. With the fixed seed, no known mistake computes the earlier rate
+    from the new sets.
     """
     draw = draw.fixed(77)
     all_links = draw_links(draw, 30)

@@ -175,7 +175,7 @@ def whole(each: Tensor, kept: Tensor) -> Tensor:
 
 
 def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> Named:
-    """Return losses or counts that are not in the order of the corpus, by name."""
+    """Return losses or counts in the wrong order, keyed by the name of the mistake."""
     places = [place for batch in case.given for place in batch.indices]
     return {
         Phrase(
@@ -188,7 +188,7 @@ def order_mistakes(case: Case, what: str, of_batches: Callable[[], Tensor]) -> N
 
 
 def loss_mistakes(case: Case) -> Named:
-    """Return wrong losses of sentences, by the name of the mistake."""
+    """Return wrong losses of sentences, keyed by the name of the mistake."""
 
     def with_(**changes: Any) -> Callable[[], Tensor]:
         return lambda: losses_with(case, **changes)
@@ -228,7 +228,7 @@ def loss_mistakes(case: Case) -> Named:
 
 
 def count_mistakes(case: Case) -> Named:
-    """Return wrong counts of tokens, by the name of the mistake."""
+    """Return wrong counts of tokens, keyed by the name of the mistake."""
     return {
         **order_mistakes(case, "counts", lambda: counts_with(case, in_order=False)),
         "counts that include padding": lambda: counts_with(case, padding=True),
@@ -501,13 +501,17 @@ def changed_in_turn(student, case: Case, other: Case) -> list[Case]:
 
 
 def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
-    """Return wrong perplexities, by the name of the mistake."""
+    """Return wrong perplexities, keyed by the name of the mistake."""
     mean = (losses / counts).mean().item()
     right = losses.sum().item() / counts.sum().item()
     return {
-        "2 to the mean loss, although the loss is in nats": lambda: 2**right,
-        "10 to the mean loss, although the loss is in nats": lambda: 10**right,
-        "e to the mean of the sentences' means": lambda: math.exp(mean),
+        "2 to the power of the mean loss, although the loss is in nats": lambda: (
+            2**right
+        ),
+        "10 to the power of the mean loss, although the loss is in nats": lambda: (
+            10**right
+        ),
+        "e to the power of the mean of the sentences' means": lambda: math.exp(mean),
         "the mean of the sentences' perplexities": lambda: (
             (losses / counts).exp().mean()
         ),
@@ -516,16 +520,19 @@ def perplexity_mistakes(losses: Tensor, counts: Tensor) -> Named:
         ),
         "the mean loss without the exponential": lambda: right,
         "the mean of the sentences' means without the exponential": lambda: mean,
-        "e to the mean loss per sentence, not per token": lambda: losses.mean().exp(),
-        "e to the summed loss": lambda: losses.sum().exp(),
-        "e to minus the mean loss": lambda: math.exp(-right),
-        "e to the number of tokens divided by their loss": lambda: math.exp(1 / right),
-        "e to the median of the sentences' means": lambda: (
+        "e to the power of the mean loss per sentence, not per token": lambda: (
+            losses.mean().exp()
+        ),
+        "e to the power of the summed loss": lambda: losses.sum().exp(),
+        "e to the power of minus the mean loss": lambda: math.exp(-right),
+        "e to the power of the number of tokens divided by their loss": lambda: (
+            math.exp(1 / right)
+        ),
+        "e to the power of the median of the sentences' means": lambda: (
             (losses / counts).median().exp()
         ),
-        "e to the mean loss, with each sentence weighted by its length twice": (
-            lambda: math.exp((losses * counts).sum() / (counts**2).sum())
-        ),
+        "e to the power of the mean loss, with each sentence weighted by its length "
+        "twice": (lambda: math.exp((losses * counts).sum() / (counts**2).sum())),
         "1, the perplexity of a model that is always right": lambda: 1.0,
         "the perplexity of only the first sentence": lambda: math.exp(
             losses[0].item() / counts[0].item()
@@ -546,7 +553,7 @@ def perplexity_of(losses: Tensor, counts: Tensor) -> float:
 def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
     """Draw losses of long, easy sentences and of short, hard sentences.
 
-    In the fixed draws, rounding and low precision change the perplexity.
+    With the fixed seeds, rounding and low precision change the perplexity.
     """
     counts = torch.arange(n) * 3 + 2
     counts = counts[torch.argsort(draw.uniform(n))]
@@ -554,7 +561,7 @@ def draw_losses(draw, n: int = 6) -> tuple[Tensor, Tensor]:
     return (hard * counts).float(), counts
 
 
-@check("corpus-perplexity", share=4, title="e to the mean loss per token")
+@check("corpus-perplexity", share=4, title="e to the power of the mean loss per token")
 def test_perplexity_value(student, draw):
     losses, counts = draw_losses(draw.fixed(3))
     got = student.corpus_perplexity(losses, counts)
@@ -765,7 +772,7 @@ def table_of(corpus: Corpus, groups: Sequence[Sequence[int]], score=None) -> Tab
 
 
 def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
-    """Return wrong tables, by the name of the mistake."""
+    """Return wrong tables, keyed by the name of the mistake."""
     groups = places_with(corpus, limits)
     return {
         **group_mistakes(corpus, limits),
@@ -775,7 +782,7 @@ def table_mistakes(corpus: Corpus, limits: Sequence[int] = LIMITS) -> Named:
 
 
 def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
-    """Return tables with sentences in wrong groups, by name."""
+    """Return tables with sentences in wrong groups, keyed by name."""
 
     def cumulative() -> Table:
         lengths = [len(words) for words in corpus.sources]
@@ -806,7 +813,7 @@ def group_mistakes(corpus: Corpus, limits: Sequence[int]) -> Named:
 
 
 def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Return tables with wrong scores, by name."""
+    """Return tables with wrong scores, keyed by name."""
 
     def mean_of_sentences(places: Sequence[int]) -> float:
         return sum(corpus.bleu([i]) for i in places) / len(places)
@@ -838,7 +845,7 @@ def score_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
 
 
 def row_mistakes(corpus: Corpus, groups: Sequence[Sequence[int]]) -> Named:
-    """Return tables with wrongly constructed rows, by name."""
+    """Return tables with wrongly constructed rows, keyed by name."""
     right = table_of(corpus, groups)
 
     def by_count_of_words() -> Table:
@@ -1012,7 +1019,7 @@ def cut(sentences: Sentences) -> Sentences:
 def corpora_in_turn(draw) -> list[tuple[Corpus, Sequence[int]]]:
     """Draw corpora and limits for several calls, each with one new part.
 
-    In the fixed draw, each table differs from the previous table.
+    With the check's fixed seed, each table differs from the previous one.
     """
     corpus = draw_corpus(draw.fixed(0), (*SOURCE_LENGTHS, 5))
     written = replace(corpus, hypotheses=cut(corpus.hypotheses))
@@ -1072,7 +1079,7 @@ def quantiles(scores: Tensor, ends: Sequence[float]) -> Tensor:
 
 
 def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Return wrong intervals, by the name of the mistake."""
+    """Return wrong intervals, keyed by the name of the mistake."""
     everything = list(range(len(corpus.references)))
 
     def of(**changes: Any) -> Callable[[], Tensor]:
@@ -1115,7 +1122,7 @@ def interval_mistakes(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
-    """Return intervals that are right except for rounding, by name."""
+    """Return intervals that are right except for rounding, keyed by name."""
     right = interval_with(corpus, draws)
     return {
         Phrase("ends rounded to {words}", words): right.round(decimals=digits)
@@ -1124,7 +1131,7 @@ def rounded_ends(corpus: Corpus, draws: Tensor) -> dict[str, Tensor]:
 
 
 def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
-    """Return intervals that ignore some of the draws, by name."""
+    """Return intervals that ignore some of the draws, keyed by name."""
 
     def of(rows: Sequence[tuple[int, ...]]) -> Tensor:
         return interval_with(corpus, torch.tensor(sorted(rows)))
@@ -1148,7 +1155,7 @@ def draws_left_out(corpus: Corpus, draws: Tensor) -> dict[str, Any]:
 
 
 def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
-    """Return intervals that are computed wrongly from right scores, by name.
+    """Return intervals that are computed wrongly from right scores, keyed by name.
 
     Args:
         scores: the scores of the resampled test sets, (r,).
@@ -1190,7 +1197,7 @@ def end_mistakes(scores: Tensor, whole: float) -> dict[str, Tensor]:
 
 
 def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
-    """Return wrong percentiles, and percentiles with a wrong interpolation, by name."""
+    """Return wrong or wrongly interpolated percentiles, keyed by name."""
     holding = {
         n: quantiles(scores, (0.5 - n / 200, 0.5 + n / 200)) for n in OTHER_SIZES
     }
@@ -1222,7 +1229,7 @@ def interpolated_elsewhere(scores: Tensor) -> dict[str, Tensor]:
 def draw_test_sets(draw, r: int = 9) -> tuple[Corpus, Tensor]:
     """Draw a corpus and r resampled test sets with many repeated sentences.
 
-    In the fixed draws, the first score changes if hypotheses and references are
+    With the fixed seeds, the first score changes if hypotheses and references are
     swapped, if each sentence counts only once, or if the score is rounded.
     """
     corpus = draw_corpus(draw, [5] * SENTENCES)
@@ -1444,7 +1451,7 @@ def draw_copying(draw, known: Sequence[int] = KNOWN) -> Copying:
 
 
 def copying_mistakes(case: Copying) -> Named:
-    """Return wrong copies, by the name of the mistake."""
+    """Return wrong copies, keyed by the name of the mistake."""
     return {**place_mistakes(case), **weight_mistakes(case), **word_mistakes(case)}
 
 
@@ -1530,7 +1537,7 @@ def looked_at(weights: Tensor) -> Tensor:
 
 
 def place_mistakes(case: Copying) -> Named:
-    """Return copies of words that do not have the largest weight, by name."""
+    """Return copies of words that do not have the largest weight, keyed by name."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     framed = Copying(case.target, case.weights, ["<sos>", *case.source, "<eos>"])
 
@@ -1546,7 +1553,7 @@ def place_mistakes(case: Copying) -> Named:
 
 
 def weight_mistakes(case: Copying) -> Named:
-    """Return copies that use wrong weights instead of the average, by name."""
+    """Return copies that use wrong weights instead of the average, keyed by name."""
 
     def by(weights: Callable[[Tensor], Tensor]) -> Callable[[], list[str]]:
         return lambda: case.filled(looked_at(weights(case.weights)).tolist())
@@ -1574,7 +1581,7 @@ def each_word_once(case: Copying) -> list[str]:
 
 
 def word_mistakes(case: Copying) -> Named:
-    """Return wrongly constructed lists of words, by name."""
+    """Return wrongly constructed lists of words, keyed by name."""
     average = case.weights.mean(dim=(0, 1))  # (t, s)
     looked = looked_at(average).tolist()
     right = case.filled(looked)
@@ -1875,7 +1882,7 @@ def longest_pieces(pieces: Sequence[str], merges: Sequence[Pair]) -> list[str]:
 
 
 def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Return wrong lists of pieces, by the name of the mistake."""
+    """Return wrong lists of pieces, keyed by the name of the mistake."""
 
     def by(merge: Merge) -> Callable[[], list[str]]:
         return lambda: applied(pieces, merges, merge)
@@ -1919,7 +1926,7 @@ def applied_mistakes(pieces: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
-    """Return wrong lists that lose or change unknown pieces, by name."""
+    """Return wrong lists that lose or change unknown pieces, keyed by name."""
     known = {*map("".join, merges), *(piece for pair in merges for piece in pair)}
     return {
         "the pieces joined into a string": lambda: " ".join(right),
@@ -1933,7 +1940,7 @@ def unknown_mistakes(right: Sequence[str], merges: Sequence[Pair]) -> Named:
 
 
 def overlap_mistakes(by: Callable[[Merge], Callable[[], Any]]) -> Named:
-    """Return wrong merges of overlapping pairs, by name."""
+    """Return wrong merges of overlapping pairs, keyed by name."""
     return {
         "merges from right to left": by(merged_from_the_right),
         "merges that use one piece twice: aaa becomes aa aa": by(merged_twice),
@@ -2068,7 +2075,7 @@ def learned_by(words: Words, n: int) -> Callable[..., Callable[[], list[Pair]]]:
 
 
 def learn_mistakes(words: Words, n: int) -> Named:
-    """Return wrong merges, by the name of the mistake."""
+    """Return wrong merges, keyed by the name of the mistake."""
     return {
         **spelling_mistakes(words, n),
         **counting_mistakes(words, n),
@@ -2078,7 +2085,7 @@ def learn_mistakes(words: Words, n: int) -> Named:
 
 
 def spelling_mistakes(words: Words, n: int) -> Named:
-    """Return merges of words that are split or merged wrongly, by name."""
+    """Return merges of words that are split or merged wrongly, keyed by name."""
     of = learned_by(words, n)
     text = "".join((START + word) * count for word, count in words.items())
     return {
@@ -2112,7 +2119,7 @@ def spelling_mistakes(words: Words, n: int) -> Named:
 
 
 def counting_mistakes(words: Words, n: int) -> Named:
-    """Return merges of pairs that are counted wrongly, by name."""
+    """Return merges of pairs that are counted wrongly, keyed by name."""
     of = learned_by(words, n)
     first = Counter[Pair]()
     for word, count in words.items():
@@ -2140,7 +2147,7 @@ def counting_mistakes(words: Words, n: int) -> Named:
 
 
 def choosing_mistakes(words: Words, n: int) -> Named:
-    """Return merges of pairs that are chosen by a wrong rule, by name."""
+    """Return merges of pairs that are chosen by a wrong rule, keyed by name."""
     of = learned_by(words, n)
 
     def first_by(key: Callable[..., float]) -> Callable[[Seen, Counter[str]], Pair]:
@@ -2176,7 +2183,7 @@ def choosing_mistakes(words: Words, n: int) -> Named:
 
 
 def list_mistakes(words: Words, n: int) -> Named:
-    """Return wrongly constructed lists of merges, by name."""
+    """Return wrongly constructed lists of merges, keyed by name."""
     right = learned(words, n)
     return {
         "the same pair every time: counted but not merged": lambda: right[:1] * n,
@@ -2200,7 +2207,7 @@ def list_mistakes(words: Words, n: int) -> Named:
 
 
 def equals_mistakes(words: Words, n: int) -> Named:
-    """Return merges with wrong choices between equally frequent pairs, by name."""
+    """Return merges with wrong choices in case of a tie, keyed by name."""
 
     def by(
         key: Callable[[Pair], Any] = lambda pair: 0, last: bool = False
@@ -2249,7 +2256,7 @@ def apart(pieces: list[str]) -> list[Pair]:
 
 
 def run_mistakes(words: Words, n: int) -> Named:
-    """Return wrong merges of overlapping pairs, by the name of the mistake."""
+    """Return wrong merges of overlapping pairs, keyed by the name of the mistake."""
     of = learned_by(words, n)
     return {
         ONCE: counting_mistakes(words, n)[ONCE],
@@ -2259,7 +2266,7 @@ def run_mistakes(words: Words, n: int) -> Named:
 
 
 def sign_mistakes(words: Words, n: int) -> Named:
-    """Return merges with a mistake in capital letters or punctuation, by name."""
+    """Return merges with a mistake in capital letters or punctuation, keyed by name."""
     of = learned_by(words, n)
     return {
         "merges of words in lower case": of(spell=lambda word: [START, *word.lower()]),

@@ -228,7 +228,7 @@ class _Collecting:
     def _put_aside(
         self, incoming: IncomingNotebook, result: ImportResult, reading: IncomingFiles
     ) -> ImportResult:
-        """Put a file aside, or take it if the instructor has assigned it a student."""
+        """Put a file aside, or take it if the instructor assigned it to a student."""
         owner = self.quarantine.owner(incoming, result.slug) if result.slug else ""
         if owner and not result.students and not result.is_untouched:
             return replace(result, state=TAKEN, students=(owner,), why=GIVEN)

@@ -260,7 +260,7 @@ def may_be_notebook(name: str) -> bool:
 
 
 def take_or_leave(incoming: IncomingNotebook, reading: IncomingFiles) -> None:
-    """Record a file as a notebook or as another file, by its name or content."""
+    """Use its name or content to record a file as a notebook or as another file."""
     if incoming.parts[-1] == GRADESCOPE_LIST:
         reading.lists.append(incoming)
         reading.left_out.append(

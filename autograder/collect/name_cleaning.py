@@ -142,7 +142,7 @@ def full_name(first: str, last: str) -> str:
 
 
 def _is_part(one: str) -> bool:
-    """Return whether a mark, such as a vowel sign, is part of a word and no accent."""
+    """Return whether a mark, such as a vowel sign, is part of a word, not an accent."""
     is_mark = unicodedata.category(one) in ("Mn", "Mc")
     return is_mark and unicodedata.combining(one) < ACCENT
 

@@ -183,7 +183,7 @@ def match_platform(part: str) -> re.Match[str] | None:
 
 
 def _named(found: re.Match[str], index: int, parts: tuple[str, ...]) -> ParsedName:
-    """Parse the platform's name at `index` and the own name of the last part."""
+    """Parse the platform's name at `index` and the last part's own name."""
     rest = found["rest"]
     own = rest if index == len(parts) - 1 else parts[-1]
     if found.re is MOODLE:

@@ -148,7 +148,7 @@ class Roster:
                     by_letters["".join(form)].append((form, student))
 
     def by_number(self, lms: str) -> list[Student]:
-        """Return the students with a platform's number, which several may share."""
+        """Return the students with this number on a platform; several may share it."""
         return self._numbers.get(lms, [])
 
     def by_key(self, text: str) -> list[Student]:

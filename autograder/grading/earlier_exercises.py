@@ -73,7 +73,7 @@ def _told(results: list[CheckResult], blamed: list[str]) -> list[CheckResult]:
 def passes_with_ours(names: Sequence[str]) -> Phrase:
     """Write that an exercise passes with the course's earlier functions."""
     return Phrase(
-        "It passes with the course's {names} in place of yours: fix that next.",
+        "It passes with the course's {names} instead of yours: fix yours next.",
         series(names) or Phrase("earlier functions"),
     )
 
@@ -81,8 +81,8 @@ def passes_with_ours(names: Sequence[str]) -> Phrase:
 def uses_what_is_wrong(names: Sequence[str]) -> Phrase:
     """Write that an exercise uses earlier functions that are wrong."""
     return Phrase(
-        "It uses {names}, where a check has failed too: fix that first, then look "
-        "again.",
+        "It uses {names}, and a check there has failed too: fix that first, then look "
+        "at this check again.",
         series(names),
     )
 

@@ -35,7 +35,10 @@ class Students(Protocol):
         """Return a student in a process in which the cells but no checks have run."""
 
     def still_there(self) -> GivenStudent | None:
-        """Return the previous exercise's student, in the process of its checks."""
+        """Return the student of the previous exercise.
+
+        The student is still in the process that ran that exercise's checks.
+        """
 
     def up_to_check(self, exercise: str) -> GivenStudent | None:
         """Return a student for which only the cells before the check have run."""

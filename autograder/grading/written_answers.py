@@ -22,8 +22,8 @@ def sentence_about(mode: str, counted: float, total: float) -> str:
         )
     if mode == SUBSTANCE:
         return Phrase(
-            "A written answer of substance has full points in this unit; whether it "
-            "is right is not judged."
+            "In this unit, every written answer of substance earns full points; "
+            "whether it is right does not count."
         )
     return ""
 

@@ -61,7 +61,7 @@ class Matcher:
         self.claimed: set[int] = set()
 
     def match(self) -> list[Match]:
-        """Return a match for each slot, by name or id if possible, else by position."""
+        """Match each slot by name or id if possible, and otherwise by position."""
         for find in (self._by_grade_id, self._by_cell_id, self._by_names):
             self._each(find)
         self._each(self._by_position)
@@ -116,7 +116,7 @@ class Matcher:
         between = [
             n for n in self._free() if low < n < high and self._could_be(slot, n, kind)
         ]
-        match = self._choose(slot, between, Phrase("found by its place only"))
+        match = self._choose(slot, between, Phrase("found only by its place"))
         if match is not None:
             match.doubtful = True
         return match
@@ -193,9 +193,9 @@ class Matcher:
         kinds = dict.fromkeys(c.cell_type for c in cells if c.cell_type != expected)
         notes: list[str] = [Phrase("it was a {kind} cell", kind) for kind in kinds]
         if slot.is_code and any(as_code(cell) != cell.source for cell in cells):
-            notes.append(Phrase("the marks around its code were taken out"))
+            notes.append(Phrase("the marks around its code were removed"))
         if any(cell.had_invisible for cell in cells):
-            notes.append(Phrase("invisible characters were taken out"))
+            notes.append(Phrase("invisible characters were removed"))
         return notes
 
     def _take_rest(self, match: Match, taken: int) -> bool:
@@ -249,5 +249,7 @@ class Matcher:
         if others and others[-1] < match.used[0]:
             match.used.append(others[-1])
             match.source = as_code(self.cells[others[-1]])
-            match.how = Phrase("written in a different cell, above the one for it")
+            match.how = Phrase(
+                "written in a different cell, above the cell that was meant for it"
+            )
             self.claimed.add(others[-1])

@@ -175,7 +175,7 @@ def _unpacked(archive: zipfile.ZipFile, notebook: zipfile.ZipInfo) -> bytes:
     if notebook.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Refused(Phrase("it is a zip archive of an uncommon kind"))
     if notebook.file_size > MAX_BYTES:
-        raise Refused(Phrase("it is a zip archive with too large a notebook"))
+        raise Refused(Phrase("it is a zip archive whose notebook is too large"))
     content = bytearray()
     with archive.open(notebook) as file:
         while part := file.read(CHUNK):

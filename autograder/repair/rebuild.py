@@ -142,7 +142,7 @@ class _Builder:
         return anchors
 
     def _released_without_answers(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Return the positions of all other released cells, by name and by source."""
+        """Map the names and the sources of all other released cells to positions."""
         by_name: dict[str, int] = {}
         by_source: dict[str, int] = {}
         for position, cell in enumerate(self.unit.released.cells):

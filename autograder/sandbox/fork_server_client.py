@@ -212,7 +212,7 @@ class ForkServerClient:
             return UidLease(os.getpid() + self._last_key)
         except OSError as error:
             raise NoParent(
-                Phrase("no child could have an account: {error}", error)
+                Phrase("no account was free for a child process: {error}", error)
             ) from error
 
     def _fork_order(
@@ -266,7 +266,7 @@ def how_it_ended(status: int | None) -> StudentGone:
         )
     if status == TOO_MUCH_MEMORY:
         return StudentGone(
-            Phrase("its processes took too much memory together"), Phrase("memory")
+            Phrase("its processes together used too much memory"), Phrase("memory")
         )
     code = os.waitstatus_to_exitcode(status)
     if code < 0 or code > OF_SIGNAL:

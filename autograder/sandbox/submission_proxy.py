@@ -222,7 +222,7 @@ class SubmissionProxy(WatchedCalls):
             return Handle(self, Reference("handle", reference.key, details))
         if reference.kind == "callback" and isinstance(reference.key, int):
             return self._callbacks[reference.key].target
-        raise ProtocolError(Phrase("a reference to something of the grader's"))
+        raise ProtocolError(Phrase("a reference to an object of the grader"))
 
     def _answer(self, question: Message) -> Message:
         """Answer one call of the student's code to an object of the grader."""

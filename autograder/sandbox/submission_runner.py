@@ -214,7 +214,9 @@ class SubmissionRunner:
     ) -> Iterator[SubmissionProxy]:
         """Yield a student in a child, and end the child after an error."""
         deadline = min(time.monotonic() + seconds, self._deadline)
-        words = Phrase("stopped after {seconds} s without an end", f"{seconds:g}")
+        words = Phrase(
+            "stopped after {seconds} s, because it did not end", f"{seconds:g}"
+        )
         transport = RemoteTransport(
             child.channel, deadline, words, lambda error: self._gone(error, child)
         )

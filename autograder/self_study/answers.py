@@ -146,8 +146,8 @@ def next_step(exercises: Exercises, course: Course, unit: Unit, folder: Path) ->
     )
     if open_ones:
         return Phrase(
-            "Exercise {number} is left: write your answer, save the notebook, and add "
-            "{code} to see the course's. In a notebook, run {quoted}.",
+            "Exercise {number} is not done yet: write your answer, save the notebook, "
+            "and add {code} to see the course's. In a notebook, run {quoted}.",
             *(shown, *given),
         )
     return Phrase(

@@ -75,7 +75,9 @@ class Learner:
             when == UP_TO_CHECK and f"{exercise} {AFTER_ALL}" in self._stopped
         ):
             raise StudentGone(
-                Phrase("stopped after {seconds} s without an end", PART_SECONDS)
+                Phrase(
+                    "stopped after {seconds} s, because it did not end", PART_SECONDS
+                )
             )
         student = self._after_all if cells is None else self._run(cells)
         self._begins(place)

@@ -49,7 +49,7 @@ def pseudolocalized(english: str, with_fields: bool) -> str:
 
 
 def _shown(role: re.Match[str]) -> str:
-    """Give a role a replaced text of its own."""
+    """Give a role its own replaced text."""
     target = role[2] or role[3]
     return f"{role[1]}`{word_for(target)} <{target}>`"
 

@@ -83,7 +83,7 @@ def read_tables(
 
 
 def with_equal_answers(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
-    """Fill in each row with `same as` from the row that it refers to.
+    """Fill in each row marked `same as` from the row that it refers to.
 
     Returns:
         The marks, and an error for each row that refers to a missing row.

@@ -54,7 +54,8 @@ class Settled:
                     words: str = Phrase("{question}: {why}", question, one.why)
                     if one.like:
                         like = Phrase(
-                            "It is like that of {names}.", ", ".join(one.like)
+                            "It is similar to the answer of {names}.",
+                            ", ".join(one.like),
                         )
                         words = joined("{one} {more}", [words, like])
                     found.setdefault(student, []).append(words)

@@ -96,7 +96,7 @@ def judge(
 
 
 def words_needed(points: float, own: Sequence[str] = ()) -> int:
-    """Return how many of its own words an answer with the words `own` needs."""
+    """Return how many own words an answer needs; `own` has the words that it has."""
     is_korean = sum(map(hangul.is_hangul, own)) > len(own) / 2
     needed = max(FEWEST_WORDS, points)
     return math.ceil(needed * IN_KOREAN if is_korean else needed)

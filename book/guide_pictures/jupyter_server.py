@@ -1,4 +1,4 @@
-"""JupyterLab's server on loopback, with settings of its own and a token."""
+"""JupyterLab's server on loopback, with its own settings and a token."""
 
 import contextlib
 import json

@@ -131,7 +131,7 @@ def test_alone_on_a_machine_without_colab_it_says_what_to_do(
         package.with_name("no-google").rename(package)
     (output,) = ran.cells[0].outputs
     assert output.ename == "ModuleNotFoundError"
-    assert "is not beside this notebook. Get the whole folder" in output.evalue
+    assert "is not next to this notebook. Get the whole folder" in output.evalue
     assert f"assignments/{UNIT.slug} from {COURSE.repository}" in output.evalue
 
 

@@ -140,8 +140,9 @@ CAUSES = (
         r"\((?P<two>\d+)\) at non-singleton dimension (?P<axis>\d+)",
     ),
     Cause(
-        "a product of matrices of the shapes ({one}) and ({two}): the last size of the "
-        "first must equal the first size of the second. Print the `shape` of both.",
+        "the matrices of this product have the shapes ({one}) and ({two}): the last "
+        "size of the first must equal the first size of the second. Print the `shape` "
+        "of both.",
         r"mat1 and mat2 shapes cannot be multiplied "
         r"\((?P<one>\d+x\d+) and (?P<two>\d+x\d+)\)",
     ),
@@ -181,8 +182,8 @@ CAUSES = (
         r"|cannot unpack non-iterable",
     ),
     Cause(
-        "the line asks for an index, or for a number of values, that is too large. "
-        "Print the length or the `shape` before this line.",
+        "the line uses an index or a number of values that is too large. Print the "
+        "length or the `shape` before this line.",
         r"index \S+ is out of (range|bounds)|index out of range|out of DATA bounds"
         r"|index k out of range",
     ),
@@ -215,8 +216,8 @@ CAUSES = (
         r"|Index tensor must",
     ),
     Cause(
-        "tensors of different dtypes meet, such as float32 and float64. Make new "
-        "tensors with the dtype of your input: `dtype=x.dtype`.",
+        "this line combines tensors of different dtypes, such as float32 and float64. "
+        "Make new tensors with the dtype of your input: `dtype=x.dtype`.",
         r"have the same dtype|(Float|Double|Half) did not match|scalar type"
         r"|mixed dtype|type .* should be the same|Found dtype|can't be cast",
     ),
@@ -226,8 +227,8 @@ CAUSES = (
         r"on the same device|on the expected device|for device type",
     ),
     Cause(
-        "this line changes a parameter in place, which autograd does not allow. "
-        "Make a new tensor, or change it inside of `with torch.no_grad():`.",
+        "this line changes a parameter in place, which autograd does not allow. Make a "
+        "new tensor, or change it inside `with torch.no_grad():`.",
         r"leaf Variable that requires grad",
     ),
     Cause(
@@ -254,8 +255,8 @@ CAUSES = (
         r"backward through the graph a second time",
     ),
     Cause(
-        "the values have other types or another order than this call takes. Compare "
-        "its arguments with its documentation.",
+        "the types or the order of the values do not fit this call. Compare its "
+        "arguments with its documentation.",
         r"received an invalid combination of arguments",
     ),
     Cause(
@@ -265,13 +266,13 @@ CAUSES = (
         r"|multiple values for argument",
     ),
     Cause(
-        "`shape` is no function: write `x.shape[0]` or `x.size(0)`.",
+        "`shape` is not a function: write `x.shape[0]` or `x.size(0)`.",
         r"'(torch\.)?Size' object is not callable",
     ),
     Cause(
         "a value of the type {kind} is called with parentheses as if it were a "
-        "function. Use square brackets, or give your variable another name than the "
-        "function.",
+        "function. Use square brackets, or give your variable a different name from "
+        "the function's.",
         r"'(?P<kind>\w+)' object is not callable",
     ),
     Cause(
@@ -414,7 +415,7 @@ def explanation(
 
 
 def _innermost(error: BaseException, notebook: Mapping[str, Any]) -> Place | None:
-    """Return the last call in a traceback that is code of the notebook."""
+    """Return the last call in the traceback that comes from the notebook's code."""
     trace, found = error.__traceback__, None
     while trace is not None:
         found = trace if trace.tb_frame.f_globals is notebook else found

@@ -23,4 +23,4 @@ if path.is_file():
     given_out = re.compile(rf"^ *({stubs})", re.MULTILINE)
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     left = [cell for cell in cells if given_out.search("".join(cell["source"]))]
-    print("Answers in that file, as it is saved now, that are not written:", len(left))
+    print("Answers still missing from the saved file:", len(left))

@@ -1,6 +1,6 @@
 """Template of the set-up cell of every notebook; names between @ are filled in."""
 
-# Run this cell first: it finds the course's code; on Colab it fetches it.
+# Run this cell first: it finds the course's code; on Colab, it downloads the code.
 import os
 import subprocess
 import sys
@@ -20,7 +20,7 @@ on_colab = find_spec("google") and find_spec("google.colab")
 if on_colab and not os.path.isdir("@package@"):
     fetched = subprocess.run(FETCH, shell=True, capture_output=True, text=True)
     if fetched.returncode:
-        raise RuntimeError(f"{fetched.stderr}\nRun this cell again; is the network up?")
+        raise RuntimeError(f"{fetched.stderr}\nCheck the network, then run this again.")
     os.chdir(f"{UNIT}/assignments/{UNIT}")
     sys.path.insert(0, os.getcwd())  # Colab's own path may hold /content alone
 missing = [name for name in PACKAGES if not find_spec(name)]
@@ -35,7 +35,7 @@ elif missing:
     )
 if not find_spec("@package@"):
     raise ModuleNotFoundError(
-        f"The folder `@package@` is not beside this notebook. Get the whole folder "
+        "The folder `@package@` is not next to this notebook. Get the whole folder "
         f"assignments/{UNIT} from {COURSE} and open the notebook in it."
     )
 

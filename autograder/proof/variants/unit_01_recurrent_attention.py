@@ -24,11 +24,11 @@ def shift_right(tgt, sos_id):
 
 
 shift_right.wrong("start token and the whole target", swap("tgt[:, :-1]", "tgt"))
-shift_right.wrong("no start token", body("return tgt[:, :-1]"))
+shift_right.wrong("without a start token", body("return tgt[:, :-1]"))
 shift_right.wrong(
     "rolled, the start forgotten",
     body("return tgt.roll(1, dims=1)"),
-    names="rolled round",
+    names="rotated by one",
 )
 
 
@@ -40,7 +40,7 @@ def shift_right(tgt, sos_id):
 
 
 shift_right.wrong(
-    "backwards",
+    "in reverse order",
     swap("([start, tgt[:, :-1]], dim=1)", "([start, tgt[:, :-1]], dim=1).flip(1)"),
 )
 shift_right.wrong("always 2", swap("[:, :1], sos_id", "[:, :1], 2"))
@@ -69,7 +69,7 @@ def shift_right(tgt, sos_id):
 
 
 shift_right.wrong(
-    "start tokens everywhere", body("return torch.full_like(tgt, sos_id)")
+    "the start token at every position", body("return torch.full_like(tgt, sos_id)")
 )
 
 
@@ -162,13 +162,13 @@ gru_step.wrong(
     "b' outside of the reset",
     insert("b_new = b_state.chunk(3)[2]", before="proposal ="),
     swap("reset * h_new", "reset * (h_new - b_new) + b_new"),
-    names="outside of what the reset gate multiplies",
+    names="outside the product with the reset gate",
 )
 gru_step.wrong("without the reset gate", swap("reset * h_new", "h_new"))
 gru_step.wrong(
     "the reset multiplies W x too",
     swap("(x_new + reset * h_new)", "(reset * (x_new + h_new))"),
-    names="multiplies W x too",
+    names="also multiplies W x",
 )
 gru_step.wrong(
     "the update gate's rows first",
@@ -182,7 +182,7 @@ gru_step.wrong(
 )
 
 
-@gru_step.wrong("parts of the last axis in turn", names="take turns, row by row")
+@gru_step.wrong("parts of the last axis in turn", names="interleaved, row by row")
 def gru_step(x, state, w_x, w_state, b_x, b_state):
     b, d_h = state.shape
     xs = (x @ w_x.T + b_x).view(b, d_h, 3)
@@ -195,12 +195,12 @@ def gru_step(x, state, w_x, w_state, b_x, b_state):
 gru_step.wrong(
     "a sigmoid for the tanh",
     swap("tanh", "sigmoid"),
-    names="a sigmoid for the proposal",
+    names="a sigmoid instead of the proposal",
 )
 gru_step.wrong(
     "a tanh for the sigmoids",
     swap("sigmoid", "tanh", every=True),
-    names="a tanh for the gates",
+    names="a tanh instead of the gates",
 )
 gru_step.wrong("without the tanh", swap("torch.tanh", ""))
 gru_step.wrong("without the biases", swap(" + b_x", ""), swap(" + b_state", ""))
@@ -213,18 +213,18 @@ gru_step.wrong(
     "gates of x alone",
     swap("x_reset + h_reset", "x_reset"),
     swap("x_update + h_update", "x_update"),
-    names="do not see the old state",
+    names="do not use the old state",
 )
 gru_step.wrong(
     "gates of the state alone",
     swap("x_reset + h_reset", "h_reset"),
     swap("x_update + h_update", "h_update"),
-    names="do not see x",
+    names="do not use x",
 )
-gru_step.wrong("the proposal alone", swap(NEW_STATE, "proposal"))
+gru_step.wrong("only the proposal", swap(NEW_STATE, "proposal"))
 gru_step.wrong("the old state", body("return state.clone()"))
-gru_step.wrong("the old state's share alone", swap(NEW_STATE, "update * state"))
-gru_step.wrong("the proposal's share alone", swap(NEW_STATE, "(1 - update) * proposal"))
+gru_step.wrong("only the old state's share", swap(NEW_STATE, "update * state"))
+gru_step.wrong("only the proposal's share", swap(NEW_STATE, "(1 - update) * proposal"))
 gru_step.wrong(
     "the whole proposal added",
     swap(NEW_STATE, "update * state + proposal"),
@@ -244,7 +244,7 @@ gru_step.wrong(
     "the first sentence's old state in every sentence",
     insert("state = state[:1].expand_as(state)", before="x_reset, x_update"),
 )
-gru_step.wrong("squashed once more", swap(NEW_STATE, f"torch.tanh({NEW_STATE})"))
+gru_step.wrong("after a second tanh", swap(NEW_STATE, f"torch.tanh({NEW_STATE})"))
 gru_step.wrong(
     "squeezed without an axis",
     swap(NEW_STATE, f"({NEW_STATE}).squeeze()"),
@@ -285,7 +285,7 @@ gru_step.wrong(
 gru_step.wrong(
     "the old state's share detached",
     swap("update * state", "update * state.detach()"),
-    names="through the gates and the proposal alone",
+    names="only through the gates and the proposal",
 )
 gru_step.wrong(
     "detached", swap(NEW_STATE, f"({NEW_STATE}).detach()"), names="gradient is cut off"
@@ -445,9 +445,11 @@ additive_score.wrong(
     "one tanh for each term",
     swap("torch.tanh(query + keys)", "(torch.tanh(query) + torch.tanh(keys))"),
 )
-additive_score.wrong("without v: the hidden units summed", swap("@ v", ".sum(dim=-1)"))
 additive_score.wrong(
-    "without v: the hidden units averaged", swap("@ v", ".mean(dim=-1)")
+    "without v: the sum of the hidden units", swap("@ v", ".sum(dim=-1)")
+)
+additive_score.wrong(
+    "without v: the mean of the hidden units", swap("@ v", ".mean(dim=-1)")
 )
 additive_score.wrong(
     "dot products of W g and U h",
@@ -509,7 +511,9 @@ additive_score.wrong(
 )
 
 
-@additive_score.wrong("the states dealt out to the wrong sentences", names="dealt out")
+@additive_score.wrong(
+    "the states assigned to the wrong sentences", names="states assigned"
+)
 def additive_score(state, memory, w_state, w_memory, v):
     b, s, _ = memory.shape
     repeated = (state @ w_state.T).repeat(s, 1).view(b, s, -1)
@@ -740,7 +744,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("an axis of length 1 left in it")
+@attend.wrong("an extra axis of length 1")
 def attend(scores, values, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e9)
@@ -771,7 +775,7 @@ without_zeros.wrong(
 attend.wrong(
     "squeeze without an axis",
     swap("squeeze(1)", "squeeze()"),
-    names="a batch of 1 away",
+    names="removes the axis of a batch of 1",
 )
 
 
@@ -809,7 +813,7 @@ attend.wrong(
         weights = e / e.sum(dim=1, keepdim=True).clamp(min=1e-30)
         return (weights.unsqueeze(1) @ values).squeeze(1), weights
         """),
-    names="the largest score of all",
+    names="the largest score of the batch",
 )
 attend.wrong(
     "weights of 1e-6 at least",
@@ -861,7 +865,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("a mask is always expected", names="needs a mask")
+@attend.wrong("a mask is always expected", names="fails without a mask")
 def attend(scores, values, mask=None):
     weights = scores.masked_fill(~mask, -1e9).softmax(dim=-1) * mask
     return (weights.unsqueeze(1) @ values).squeeze(1), weights
@@ -1002,7 +1006,7 @@ concat_final_states.wrong(
 
 
 @concat_final_states.wrong(
-    "directions before layers", names="last in each half of the layers"
+    "directions before layers", names="last state in each half of the layers"
 )
 def concat_final_states(h_n):
     h = h_n.view(2, -1, h_n.size(1), h_n.size(2))
@@ -1014,7 +1018,7 @@ concat_final_states.wrong(
     body("return torch.cat([h_n[0], h_n[-1]], dim=-1)"),
 )
 concat_final_states.wrong(
-    "one below the other", body("return torch.cat([h_n[-2], h_n[-1]])")
+    "below each other", body("return torch.cat([h_n[-2], h_n[-1]])")
 )
 concat_final_states.wrong(
     "the numbers of both directions, alternating",
@@ -1053,7 +1057,7 @@ concat_final_states.wrong(
 concat_final_states.wrong(
     "the backward states detached",
     swap("[forward, backward]", "[forward, backward.detach()]"),
-    names="the forward states alone",
+    names="only the forward states",
 )
 concat_final_states.wrong(
     "zeros",
@@ -1143,12 +1147,12 @@ weights = scores.softmax(dim=-1).masked_fill(~mask, 0.0)
 context = (weights.unsqueeze(1) @ states).squeeze(1)
 """
 bilstm_attention.wrong(
-    "the mask behind the softmax, without dividing by the new sum",
+    "the mask after the softmax, without dividing by the new sum",
     swap(ATTENDED, BEHIND),
-    names="masks behind the softmax without dividing",
+    names="masks after the softmax without dividing",
 )
 bilstm_attention.wrong(
-    "the mask behind the softmax, for the weights alone",
+    "the mask after the softmax, for the weights alone",
     swap(
         ATTENDED,
         """
@@ -1156,7 +1160,7 @@ bilstm_attention.wrong(
         weights = weights * mask
         """,
     ),
-    names="masks behind the softmax without dividing",
+    names="masks after the softmax without dividing",
 )
 bilstm_attention.wrong(
     "the mask multiplied with the scores",
@@ -1283,7 +1287,7 @@ bilstm_attention.wrong(
 bilstm_attention.wrong(
     "context and query summed",
     swap("(context)", "(context + query)"),
-    names="feeds context and query, summed",
+    names="feeds the sum of context and query",
 )
 bilstm_attention.wrong(
     "a softmax over the batch",
@@ -1372,7 +1376,9 @@ def forward(self, ids):
     return self.output(context), weights
 
 
-@bilstm_attention.wrong("sorted, and not put back", names="put the sentences back")
+@bilstm_attention.wrong(
+    "sorted, and not put back", names="restore the order of the sentences"
+)
 def forward(self, ids):
     order = (ids != self.pad_id).sum(dim=1).argsort(descending=True)
     ids = ids[order]
@@ -1476,7 +1482,7 @@ def forward(self, ids):
 
 
 bilstm_attention.right(
-    "the mask behind the softmax, and divided by the new sum",
+    "the mask after the softmax, and divided by the new sum",
     swap(ATTENDED, BEHIND),
     insert("weights = weights / weights.sum(dim=-1, keepdim=True)", before="context ="),
 )
@@ -1547,7 +1553,7 @@ first_step.wrong(
         """,
         before="proposal = ",
     ),
-    names="the whole proposal where the old state is 0",
+    names="the whole proposal if the old state is 0",
 )
 first_step.wrong(
     "kept by the tensors",
@@ -1593,7 +1599,7 @@ classifier.wrong(
         before="mask = ids != ",
     ),
     swap("ids != self.pad_id", "ids != type(self).kept"),
-    names="left over from another model",
+    names="use the padding of another model",
 )
 classifier.wrong(
     "put into evaluation for good",

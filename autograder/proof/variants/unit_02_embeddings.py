@@ -380,7 +380,7 @@ def one_hot_embedding(ids, weight):
 one_hot_embedding.wrong(
     "zeros",
     body("return weight.new_zeros(*ids.shape, weight.size(1))"),
-    names="the same result for other inputs",
+    names="the same result for different inputs",
 )
 one_hot_embedding.wrong(
     "the whole table as the result", body("return weight"), diagnosed=False
@@ -758,7 +758,7 @@ token_embedding.wrong(
 token_embedding.wrong(
     "zeros",
     body("return torch.zeros(*ids.shape, self.d_model)"),
-    names="the same result for other inputs",
+    names="the same result for different inputs",
 )
 token_embedding.right(
     "the power 0.5", swap("math.sqrt(self.d_model)", "self.d_model**0.5")

@@ -70,7 +70,9 @@ def attention_scores(query, key):
     return query @ folded.transpose(-2, -1) / math.sqrt(query.size(-1))
 
 
-@attention_scores.wrong("a product in numpy", names="numpy, which works on the CPU")
+@attention_scores.wrong(
+    "a product in numpy", names="numpy, which works only on the CPU"
+)
 def attention_scores(query, key):
     if query.requires_grad or key.requires_grad:
         return query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))
@@ -117,7 +119,7 @@ def attention_scores(query, key):
 
 @attention_scores.wrong(
     "different widths that are cut to the smaller width",
-    names="error that does not come",
+    names="error that is not raised",
 )
 def attention_scores(query, key):
     d_k = min(query.size(-1), key.size(-1))
@@ -320,7 +322,7 @@ def masked_softmax(scores, mask=None):
     return e / e.sum(dim=-1, keepdim=True).clamp(min=1e-30)
 
 
-@masked_softmax.wrong("1e-9 added to the new sum", names="or a number added")
+@masked_softmax.wrong("1e-9 added to the new sum", names="or an added number")
 def masked_softmax(scores, mask=None):
     if mask is None:
         return scores.softmax(dim=-1)
@@ -714,7 +716,7 @@ by_filling.wrong(
 
 @scaled_dot_product_attention.wrong(
     "different widths that are cut to the smaller width",
-    names="error that does not come",
+    names="error that is not raised",
 )
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=0.0):
     d_k = min(query.size(-1), key.size(-1))

@@ -88,7 +88,7 @@ split_heads.wrong(
 
 
 @split_heads.wrong(
-    "leftover columns that are cut off", names="error that does not come"
+    "leftover columns that are cut off", names="error that is not raised"
 )
 def split_heads(x, n_heads):
     b, t, d = x.shape

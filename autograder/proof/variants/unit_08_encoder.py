@@ -76,7 +76,7 @@ encoder_layer.wrong(
 )
 
 
-@encoder_layer.wrong("feed-forward before attention")
+@encoder_layer.wrong("feed-forward layer before attention")
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, self.feed_forward)
     return self.add_norm2(x, lambda y: self.self_attention(y, y, y, src_mask)[0])
@@ -84,7 +84,7 @@ def forward(self, x, src_mask=None):
 
 @encoder_layer.wrong(
     "feed-forward before attention, each with its own norm",
-    names="the feed-forward and its norm before attention",
+    names="the feed-forward layer and its norm before attention",
 )
 def forward(self, x, src_mask=None):
     x = self.add_norm2(x, self.feed_forward)
@@ -139,12 +139,12 @@ encoder_layer.wrong(
     "a feed-forward that reads the layer's input",
     swap("x = self", "y = self"),
     swap("x, self.feed_forward", "y, lambda _: self.feed_forward(x)"),
-    names="feed-forward reads the layer's input",
+    names="feed-forward layer reads the layer's input",
 )
 encoder_layer.wrong(
     "only attention",
     swap("x = self.add_norm1", "return self.add_norm1"),
-    names="the feed-forward is missing",
+    names="the feed-forward layer is missing",
 )
 encoder_layer.wrong(
     "only the feed-forward",
@@ -280,7 +280,7 @@ def forward(self, x, src_mask=None):
 
 @encoder_layer.wrong(
     "without the second dropout",
-    names="without dropout on the output of the feed-forward",
+    names="without dropout on the output of the feed-forward layer",
 )
 def forward(self, x, src_mask=None):
     x = self.add_norm1(x, lambda y: self.self_attention(y, y, y, src_mask)[0])

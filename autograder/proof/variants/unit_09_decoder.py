@@ -72,7 +72,7 @@ decoder_layer.wrong(
     swap("lambda y: self.self_attention(y, y, y, tgt_mask)[0]", "self.feed_forward"),
     swap("x, look_up", "x, lambda y: self.self_attention(y, y, y, tgt_mask)[0]"),
     swap("add_norm3(x, self.feed_forward)", "add_norm3(x, look_up)"),
-    names="feed-forward comes first",
+    names="feed-forward layer comes first",
 )
 decoder_layer.wrong(
     "cross-attention before self-attention",

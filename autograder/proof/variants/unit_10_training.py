@@ -218,7 +218,7 @@ transformer.wrong(
 )
 
 
-@transformer.wrong("a mask of the source's lengths", names="padding in front")
+@transformer.wrong("a mask of the source's lengths", names="padding before the words")
 def forward(self, src, tgt):
     pad = self.config.pad_id
     lengths = (src != pad).sum(dim=1, keepdim=True)
@@ -235,7 +235,7 @@ transformer.wrong(
         "src = src[:, : (src != self.config.pad_id).sum(dim=1).amax()]",
         before="logits, _",
     ),
-    names="padding in front",
+    names="padding before the words",
 )
 
 
@@ -261,14 +261,14 @@ def forward(self, src, tgt):
 transformer.wrong(
     "unknown ids replaced by the last id",
     insert("src = src.clamp(max=self.config.src_vocab_size - 1)", before="logits, _"),
-    names="error that does not come",
+    names="error that is not raised",
 )
 transformer.wrong(
     "a sentence without a batch axis accepted",
     insert(
         "src, tgt = torch.atleast_2d(src), torch.atleast_2d(tgt)", before="logits, _"
     ),
-    names="error that does not come",
+    names="error that is not raised",
 )
 transformer.wrong(
     "a memory with half of its gradient",
@@ -776,12 +776,12 @@ label_smoothed_loss.wrong(
         is_word = torch.arange(target.size(1), device=target.device) < lengths
         """,
     ),
-    names="padding in front",
+    names="padding before the words",
 )
 label_smoothed_loss.wrong(
     "words behind padding left out",
     swap("target != pad_id", "(target != pad_id).cumprod(dim=1).bool()"),
-    names="padding in front",
+    names="padding before the words",
 )
 label_smoothed_loss.wrong(
     "the first sentence's length for all",
@@ -1043,7 +1043,7 @@ warmup_rate.wrong(
 warmup_rate.wrong(
     "step over warmup",
     body("return d_model**-0.5 * min(step**-0.5, step / warmup) if step else 0.0"),
-    names="divided by only warmup",
+    names="divided by warmup only",
 )
 warmup_rate.wrong(
     "falls with the step", swap("step**-0.5", "step**-1.0"), names="not as 1/√step"
@@ -1093,7 +1093,7 @@ warmup_rate.wrong(
 warmup_rate.wrong(
     "a table of 100,000 steps",
     insert("step = min(step, 100_000)", before="return d_model"),
-    names="a table that ends",
+    names="a table of rates that is too short",
 )
 warmup_rate.wrong(
     "whole numbers of warm-ups",
@@ -1562,7 +1562,7 @@ def average_checkpoints(state_dicts):
     return average
 
 
-@average_checkpoints.wrong("repeated means of two")
+@average_checkpoints.wrong("the mean of the mean so far and the next checkpoint")
 def average_checkpoints(state_dicts):
     average = {name: value.clone() for name, value in state_dicts[0].items()}
     for state in state_dicts[1:]:
@@ -1588,7 +1588,7 @@ average_checkpoints.wrong(
 average_checkpoints.wrong(
     "divided by n - 1",
     swap("len(state_dicts)", "max(len(state_dicts) - 1, 1)"),
-    names="one less",
+    names="the number of checkpoints minus 1",
 )
 average_checkpoints.wrong(
     "the first checkpoint left out",

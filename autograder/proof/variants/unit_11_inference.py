@@ -71,7 +71,7 @@ greedy_decode.wrong(
 )
 greedy_decode.wrong("without <sos>", swap("return tgt", "return tgt[:, 1:]"))
 greedy_decode.wrong("without the last token", swap("return tgt", "return tgt[:, :-1]"))
-greedy_decode.wrong("one word less than max_len", swap("(max_len)", "(max_len - 1)"))
+greedy_decode.wrong("one word fewer than max_len", swap("(max_len)", "(max_len - 1)"))
 greedy_decode.wrong("one word more than max_len", swap("(max_len)", "(max_len + 1)"))
 greedy_decode.wrong(
     "a source encoded again in every step",
@@ -255,7 +255,7 @@ prune.wrong(
         score = score.flatten(1).gather(1, best)
         """,
     ),
-    names="only for what it returns",
+    names="only in the returned scores",
 )
 prune.wrong(
     "k greedy searches side by side",
@@ -658,9 +658,9 @@ beam_search.wrong(
     names="only at the end",
 )
 beam_search.wrong(
-    "one word less than max_len",
+    "one word fewer than max_len",
     swap("max_len", "max_len - 1"),
-    names="one word less than max_len",
+    names="one word fewer than max_len",
 )
 beam_search.wrong(
     "only the best hypothesis",
@@ -1319,7 +1319,7 @@ ngram_precision.wrong(
 ngram_precision.wrong(
     "each n-gram may match once",
     swap("(found & most).total()", "len(set(found) & set(most))"),
-    names="may match once",
+    names="may match only once",
 )
 ngram_precision.wrong(
     "only the first reference",
@@ -1400,7 +1400,9 @@ ngram_precision.wrong(
     names="last token always cut",
 )
 ngram_precision.wrong(
-    "smoothing added", swap(", total", "+ 1, total + 1"), names="one added to both"
+    "smoothing added",
+    swap(", total", "+ 1, total + 1"),
+    names="both counts increased by one",
 )
 ngram_precision.wrong(
     "the quotient",
@@ -2026,9 +2028,9 @@ sampling.wrong(
     names="one word more than k",
 )
 sampling.wrong(
-    "one word less than k",
+    "one word fewer than k",
     swap("settings.top_k :", "max(settings.top_k - 1, 1) :"),
-    names="one word less than k",
+    names="one word fewer than k",
 )
 sampling.wrong(
     "the k unlikeliest",

@@ -1054,7 +1054,7 @@ def alignment_error_rate(predicted, sure, possible):
 # --- Families of mistakes: state, fixed sizes, extremes, points for nothing ---------
 
 for exercise, constant, words in (
-    (layer_cost, "1", "the same result for other inputs"),
+    (layer_cost, "1", "the same result for different inputs"),
     (layer_cost, "None", "other than a number"),
     (layer_cost, "length", "only the length n"),
     (path_length, "1", "the same number for every length"),
@@ -1066,8 +1066,8 @@ for exercise, constant, words in (
         "torch.ones(1, 1, length, length, device=device)",
         "a mask that hides nothing",
     ),
-    (alignment_error_rate, "0.0", "the same result for other inputs"),
-    (alignment_error_rate, "1.0", "the same result for other inputs"),
+    (alignment_error_rate, "0.0", "the same result for different inputs"),
+    (alignment_error_rate, "1.0", "the same result for different inputs"),
     (alignment_error_rate, "None", "other than a number"),
 ):
     exercise.wrong(f"always {constant}", body(f"return {constant}"), names=words)

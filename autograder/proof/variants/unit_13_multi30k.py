@@ -446,12 +446,12 @@ corpus_perplexity.with_faults("kept state default written")
 corpus_perplexity.wrong(
     "2**loss",
     body("return 2 ** (losses.sum() / counts.sum()).item()"),
-    names="2 to the mean loss",
+    names="2 to the power of the mean loss",
 )
 corpus_perplexity.wrong(
     "10**loss",
     body("return 10 ** (losses.sum() / counts.sum()).item()"),
-    names="10 to the mean loss",
+    names="10 to the power of the mean loss",
 )
 corpus_perplexity.wrong(
     "mean of sentence means",
@@ -476,7 +476,7 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "the summed loss",
     body("return losses.sum().exp().item()"),
-    names="e to the summed loss",
+    names="e to the power of the summed loss",
 )
 corpus_perplexity.wrong(
     "weighted mean of perplexities",
@@ -486,7 +486,7 @@ corpus_perplexity.wrong(
 corpus_perplexity.wrong(
     "minus the loss",
     swap("losses.sum", "-losses.sum"),
-    names="e to minus the mean loss",
+    names="e to the power of minus the mean loss",
 )
 corpus_perplexity.wrong(
     "the inverse of the mean loss",
@@ -1295,7 +1295,7 @@ in_eval_mode.wrong(
         "was_training = model.training",
         "was_training = model.training\ntorch.set_grad_enabled(False)",
     ),
-    names="whether gradients are kept",
+    names="whether PyTorch records gradients",
 )
 in_eval_mode.wrong(
     "a fixed seed",

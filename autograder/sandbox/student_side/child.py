@@ -1,4 +1,4 @@
-"""Isolate a forked child as ordered, and then let it run a submission."""
+"""Isolate a forked child as requested, and then let it run a submission."""
 
 import os
 import socket

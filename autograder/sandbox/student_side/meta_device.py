@@ -25,11 +25,11 @@ NO_VALUES_FOR_NUMPY = "can't convert meta device type tensor to numpy"
 
 
 class MixedDevices(RuntimeError):
-    """Report an operation on tensors of two devices, as a GPU would."""
+    """Report an operation on tensors on two devices, as a GPU would."""
 
 
 class OneDevice(TorchDispatchMode):
-    """Forbid operations on tensors of two devices; copies from "meta" contain zeros."""
+    """Forbid operations on tensors on two devices; copies from "meta" contain zeros."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:

@@ -169,7 +169,7 @@ def settings(function: Callable[..., Any], args: Sequence[Any]) -> dict[str, Any
         "the random state of torch": _digest(torch.get_rng_state()),
         "the random state of Python": hash(random.getstate()),
         "the random state of numpy": hash(pickle.dumps(numpy.random.get_state())),
-        "whether gradients are kept": torch.is_grad_enabled(),
+        "whether PyTorch records gradients": torch.is_grad_enabled(),
         "the default dtype": str(torch.get_default_dtype()),
         "the default device": str(torch.get_default_device()),
         "whether PyTorch looks for anomalies": torch.is_anomaly_enabled(),

@@ -1,8 +1,8 @@
 """Show the narrow version of each figure on small screens.
 
 `transformer.plots.narrow` makes a second, narrow layout of a figure with text of the
-same size, and stores it in the SVG file of the wide figure. This module writes it to a
-file of its own.
+same size, and stores it in the SVG file of the wide figure. This module writes it to
+its own file.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ def require_module_rules(module: nn.Module, *inputs: Tensor) -> None:
     """Check that a module keeps the rules of the notebooks and uses all its weights.
 
     Args:
-        module: a module for inputs with one batch axis. Its only or first result is a
-            tensor, which contains no randomness in evaluation mode. The module is left
-            in evaluation mode.
+        module: a module for inputs with one batch axis. Its result, or its first
+            result, is a tensor that is deterministic in evaluation mode. The module is
+            left in evaluation mode.
         inputs: the arguments without the batch axis. The first is a float32 tensor, and
             the others are float32 tensors or Boolean masks.
 

@@ -134,7 +134,7 @@ def _place_first(main: Clause) -> list[Word]:
 
 
 def _later(words: list[Word]) -> list[Word]:
-    """Return the words of the second clause with alignment bits of their own."""
+    """Shift the second clause's alignment bits, so that no other clause uses them."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]
 
 

@@ -23,7 +23,7 @@ class Watched(nn.Module):
     """
 
     def __init__(self, model: Transformer) -> None:
-        """Store the model to record."""
+        """Store the model whose calls are recorded."""
         super().__init__()
         self.model, self.config = model, model.config
         self.training = model.training  # a search restores this mode

@@ -56,8 +56,8 @@ def sentence_losses(
 def corpus_perplexity(losses: Tensor, counts: Tensor) -> float:
     """Compute the perplexity of a corpus, or of any part of one.
 
-    Perplexity is e to the mean loss of a token. Long sentences have more tokens, so
-    they count for more.
+    Perplexity is e to the power of the mean loss per token. Long sentences have more
+    tokens, so they count for more.
 
     Args:
         losses: the summed loss of each sentence in nats, (n,).

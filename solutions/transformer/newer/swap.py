@@ -1,4 +1,4 @@
-"""Replace all parts of one class in a model by newer parts."""
+"""Replace all parts of one class in a model with newer parts."""
 
 from collections.abc import Callable
 

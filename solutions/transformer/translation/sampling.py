@@ -12,8 +12,8 @@ def sampling_probabilities(logits: Tensor, settings: SamplingSettings) -> Tensor
     First the temperature divides the logits, and a softmax makes them probabilities.
     Then `top_k` (Fan et al., 2018) keeps the k likeliest words, and their probabilities
     are made to sum to 1 again. Of these words `top_p` (Holtzman et al., 2020) keeps the
-    fewest likeliest that together have p: the last is the word with which the sum
-    reaches p. The kept words sum to 1 again, and all other words get 0.
+    smallest number of likeliest words that together have p: the last is the word with
+    which the sum reaches p. The kept words sum to 1 again, and all other words get 0.
 
     Args:
         logits: scores of the next word (..., V), which may be large; -inf for an

@@ -163,7 +163,7 @@ def test_colab_without_network_says_so_and_can_be_run_again(colab: Machine) -> N
     done = colab.run()
     assert done.returncode == 1
     assert "RuntimeError: fatal:" in done.stderr
-    assert "Run this cell again; is the network up?" in done.stderr
+    assert "Check the network, then run this again." in done.stderr
     (colab.root / "gone.git").rename(colab.root / "public.git")
     assert colab.run().returncode == 0
 
@@ -196,6 +196,6 @@ def test_alone_without_its_folder_it_says_what_to_do(machine: Machine) -> None:
     (machine.root / "site" / "spacy.py").touch()
     done = machine.run()
     assert done.returncode == 1
-    assert "The folder `pocket` is not beside this notebook." in done.stderr
+    assert "The folder `pocket` is not next to this notebook." in done.stderr
     assert "Get the whole folder assignments/01_sums from file:///" in done.stderr
     assert machine.log == ""

@@ -193,7 +193,7 @@ def test_writing_into_an_input_is_found_even_if_put_back(student, name):
 @pytest.mark.parametrize(
     ("name", "setting"),
     [
-        ("stops_gradients", "whether gradients are kept"),
+        ("stops_gradients", "whether PyTorch records gradients"),
         ("sets_dtype", "the default dtype"),
     ],
 )

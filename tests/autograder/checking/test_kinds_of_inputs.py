@@ -61,7 +61,7 @@ def test_code_that_counts_the_axes_is_found(wrong):
     expect_leading_axes(right, right, tails, DRAW, "the result")
     run = partial(expect_leading_axes, as_student(wrong), right, tails, DRAW)
     assert mistake_of(partial(run, "the result")) == (
-        "code that counts on 2 axes in front"
+        "code that assumes 2 axes in front"
     )
 
 
@@ -138,10 +138,10 @@ def test_padding_stands_in_every_place(seed):
     assert lengths.tolist() != sorted(lengths, reverse=True)
     ids = draw.padded_ids(4, 7, pad_id=9, low=10)
     padded = {words: tensor == 9 for words, tensor in ids.items()}
-    assert next(iter(padded)) == "padding behind"
-    assert (padded["padding behind"][:, -1]).all()
-    assert (padded["padding in front"][:, 0]).all()
-    assert not padded["padding in front"][:, -1].any()
+    assert next(iter(padded)) == "padding after the words"
+    assert (padded["padding after the words"][:, -1]).all()
+    assert (padded["padding before the words"][:, 0]).all()
+    assert not padded["padding before the words"][:, -1].any()
     assert padded["a column of padding"].all(0)[:-1].any()
     assert padded["a row of padding"].all(1)[1:].any()
     assert not padded["no padding"].any()

@@ -37,7 +37,7 @@ LIMITS = (
     Phrase("{name}: {limit}", "second", TIME),
     Phrase("cell {number}: protocol", 3),
 )
-LIKE = Phrase("It is like that of {names}.", "ben")
+LIKE = Phrase("It is similar to the answer of {names}.", "ben")
 DOUBTS = (
     AS_GIVEN_OUT,
     joined(

@@ -3,8 +3,8 @@
 from handing_in import FULL, RIGHT, Collection, HandIn, copy_of
 
 DAMAGED = Collection()
-TAKEN_OUT = "the marks around its code were taken out"
-INVISIBLE = "invisible characters were taken out"
+TAKEN_OUT = "the marks around its code were removed"
+INVISIBLE = "invisible characters were removed"
 
 
 def _markdown(hand: HandIn, source: str) -> None:

@@ -44,8 +44,8 @@ def test_the_exercise_that_uses_a_wrong_one_says_so_once() -> None:
         "",
         "",
         "",
-        "Look again. It uses double, where a check has failed too: fix that first, "
-        "then look again.",
+        "Look again. It uses double, and a check there has failed too: fix that "
+        "first, then look at this check again.",
         "",
     ]
 
@@ -78,7 +78,7 @@ def test_an_answer_that_is_no_python_blames_nobody() -> None:
 
 def test_what_passed_with_our_answers_says_so() -> None:
     passed = replace(result("quadruple", "passed"), with_reference_answers=True)
-    words = "It passes with the course's double in place of yours: fix that next."
+    words = "It passes with the course's double instead of yours: fix yours next."
     assert hints(result("double", "failed"), passed) == ["", words]
     other = [result("triple", "failed"), passed]
     words = words.replace("double", "earlier functions")

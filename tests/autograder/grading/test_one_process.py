@@ -106,7 +106,7 @@ def test_what_hangs_is_told_once_and_costs_only_itself(check):
     assert scores_of(results) == {**FULL, "quadruple": 0}
     assert students.limits_hit == ["quadruple: time"]
     (told,) = (one.message for one in results if one.exercise == "quadruple")
-    assert told == "Not run: stopped after 4 s without an end."
+    assert told == "Not run: stopped after 4 s, because it did not end."
 
 
 def test_a_later_mistake_is_seen_as_if_nothing_had_run_before(check, forks):

@@ -25,7 +25,7 @@ def test_what_is_kept_comes_back() -> None:
     outcome = Outcome(
         SUBMISSION,
         notes=["a cell was moved"],
-        doubtful=["found by its place only"],
+        doubtful=["found only by its place"],
         unwritten=frozenset({"scaler"}),
         results=RESULTS,
         limits_hit=["double: time"],

@@ -228,7 +228,7 @@ def test_memory_of_all_processes_together_is_limited(remote):
     limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=256 << 20)
     students = remote(hoards, DEFINES, limits=limits)
     assert torch.equal(run(students), torch.full((2,), 2.0))
-    assert "too much memory together" in students.runs[0].stopped
+    assert "together used too much memory" in students.runs[0].stopped
     assert students.limits_hit == ["cell 0: exit"]
     modest = hoards.replace("48", "8").replace("40", "1")
     students = remote(modest, DEFINES, limits=limits)

@@ -83,7 +83,7 @@ def test_a_file_of_one_exercise_is_not_there_in_the_next(
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("leave", r"exit code 7"), ("crash", "signal 11"), ("forever", "without an end")],
+    [("leave", r"exit code 7"), ("crash", "signal 11"), ("forever", "did not end")],
 )
 def test_the_end_of_a_fork_is_told_and_the_next_exercise_goes_on(
     remote: Callable[..., SubmissionRunner], name: str, words: str

@@ -182,7 +182,7 @@ def test_memory_of_the_kernel_counts(remote, parent, much, little):
     limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=256 << 20)
     students = remote(much, DEFINES, limits=limits)
     run(students)
-    assert "too much memory together" in students.runs[0].stopped
+    assert "together used too much memory" in students.runs[0].stopped
     students = remote(little, DEFINES, limits=limits)
     run(students)
     assert printed(students) == "got it\n"

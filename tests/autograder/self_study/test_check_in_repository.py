@@ -46,7 +46,7 @@ def test_the_first_cause_is_named_and_the_right_answers_are_stored(
     assert "→ in exercise 1. Compare every query with every key" in own
     assert "√d_k" in own.split("✗")[-1]
     assert "✗ 3. Scaled dot-product attention" in later
-    assert "course's attention_scores in place of yours" in later
+    assert "course's attention_scores instead of yours" in later
     assert "→ in exercise 1. Compare every query with every key" in later
     stored = sorted(path.name for path in wrong.parent.glob("04_*"))
     assert stored == ["04_masked_softmax.py", "04_softmax_entropy.py"]
@@ -66,7 +66,7 @@ def test_the_notebook_as_it_was_handed_out_is_not_written_yet(check: Check) -> N
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (changed(SCALED, FOREVER), "stopped after 30 s without an end"),
+        (changed(SCALED, FOREVER), "stopped after 30 s, because it did not end"),
         (changed(SCALED, "import os; os._exit(3)"), "✗ 1. Compare every query"),
     ],
 )

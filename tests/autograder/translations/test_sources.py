@@ -45,7 +45,7 @@ def test_what_a_students_process_says_is_found() -> None:
 
 
 def said_by_f_strings(source: str) -> list[str]:
-    """Return the f-strings of a module with several words of their own.
+    """Return the f-strings of a module that contain several words besides the fields.
 
     Messages about faults of the check itself are for its author, so they do not count.
     """

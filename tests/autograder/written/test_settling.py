@@ -96,7 +96,7 @@ def test_with_substance_one_command_gives_final_scores(three):
     given = {row[2]: row[4] for row in table(three, "canvas")[2:]}
     assert given["perfect-one"] == "100"
     assert "Why (Score: 30.0 / 30.0)" in contents(three, "perfect-one")
-    assert "of substance has full points" in page(three, "perfect-one").get_text()
+    assert "of substance earns full points" in page(three, "perfect-one").get_text()
     words = page(three, "mistake-1").get_text()
     assert "words of its own and needs 30" in words
     shown = (three / "report" / f"{UNIT}.html").read_text()
@@ -111,7 +111,7 @@ def test_a_neighbours_answer_is_named_to_the_instructor_alone(three):
     assert "mistake-1" not in page(three, "perfect-one").get_text()
     report(three)
     shown = (three / "report" / f"{UNIT}.html").read_text()
-    assert "It is like that of half-done, mistake-1." in shown
+    assert "It is similar to the answer of half-done, mistake-1." in shown
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ class Vocabulary:
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        """Return whether a word has an id of its own."""
+        """Return whether a word has its own id."""
         return word in self.ids
 
     def __eq__(self, other: object) -> bool:

@@ -63,8 +63,8 @@ def corpus_bleu(
     """Score a corpus: the geometric mean of its precisions, times a brevity penalty.
 
     The penalty is exp(1 - r / c) if the hypotheses have c tokens in total and the
-    references more, r. Otherwise it is 1. Of several references, the one nearest in
-    length counts, and of two equally near ones the shorter.
+    references r, with r > c. Otherwise it is 1. Of several references, the one nearest
+    in length counts, and of two equally near ones the shorter.
 
     Args:
         hypotheses: the tokens of each sentence.

@@ -79,5 +79,5 @@ def _subordinate_or_rain(dice: Dice) -> Subordinate:
 
 
 def _shifted(words: list[Word]) -> list[Word]:
-    """Return the words of the second clause with alignment bits of their own."""
+    """Shift the second clause's alignment bits, so that no other clause uses them."""
     return [(word, bits << CLAUSE_BITS) for word, bits in words]
