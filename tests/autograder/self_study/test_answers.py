@@ -146,6 +146,6 @@ def test_the_next_step_names_the_first_exercise_that_fails(tmp_path: Path) -> No
     assert "`--hint 2`" in next_step(found, COURSE, UNIT, tmp_path)
     assert "`--answer 1`" in next_step({SCORES: right}, COURSE, UNIT, tmp_path)
     found = {SCORES: right, QUESTION: WRITTEN}
-    assert "Exercise 5 is left" in next_step(found, COURSE, UNIT, tmp_path)
+    assert "Exercise 5 is not done yet" in next_step(found, COURSE, UNIT, tmp_path)
     record(tmp_path, UNIT, {QUESTION: {"passed": True}})
     assert "`--answer 1`" in next_step(found, COURSE, UNIT, tmp_path)
