@@ -26,7 +26,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def atomic_write(path: Path, content: bytes) -> None:
-    """Write a file in one step; create its folder if necessary."""
+    """Write a file in one step, and create its folder if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path) as part, part.open("wb") as file:
         file.write(content)

@@ -62,7 +62,7 @@ def marks_of_class(folder: ClassFolder, slug: str) -> dict[str, Marks]:
 def score_changes(
     before: Mapping[str, Marks], after: Mapping[str, Marks]
 ) -> list[ScoreChange]:
-    """Compare the marks of a class; ignore students without earlier marks."""
+    """Compare the marks of a class, ignoring students without earlier marks."""
     return [
         ScoreChange(student, old.score, new.score, _cause(old, new))
         for student, old in sorted(before.items())

@@ -64,7 +64,7 @@ class ImportReport:
         results: one result for each file.
         missing: maps a unit to the students who sent nothing.
         names: maps a student to the name, if it is known.
-        page: the path of the page once it is written; the table is in the same folder.
+        page: the path of the page once it is written. The table is in the same folder.
     """
 
     name: str = ""

@@ -55,7 +55,7 @@ INSTEAD = (".pdf", ".html", ".htm", ".rar", ".7z", ".gz", ".tar", ".docx", ".gdo
 
 
 class CollectError(ValueError):
-    """Report that the input cannot be collected; nothing was changed."""
+    """Report that the input cannot be collected and nothing was changed."""
 
 
 @dataclass(frozen=True)

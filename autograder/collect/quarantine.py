@@ -92,7 +92,7 @@ class Quarantine:
 
 
 def _name_of(incoming: IncomingNotebook) -> str:
-    """Return a file's name in the quarantine; an instructor can put an id before it."""
+    """Return a file's name in the quarantine. An instructor can put an id before it."""
     plain = incoming.source.removesuffix(".ipynb").replace("_", " ")
     source = folder_name(plain)  # in a platform's format, it would identify a student
     return f"{sha256(incoming.content)[:8]}-{source}"

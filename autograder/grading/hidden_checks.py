@@ -56,7 +56,7 @@ def fixtures_of(function: Callable[..., None]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=32)
 def _load_module(path: Path, changed: int, size: int) -> ModuleType:
-    """Import a file of checks under a unique name; import it again if it changed."""
+    """Import a file of checks under a unique name, and again if it changed."""
     name = f"hidden_checks_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:

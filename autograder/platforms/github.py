@@ -55,7 +55,7 @@ def _lines(outcome: Outcome) -> Iterator[str]:
 
 
 def add_to_table(outcome: Outcome, path: Path) -> None:
-    """Add a row to the table of all submissions; create the table if necessary."""
+    """Add a row to the table of all submissions, which is created if necessary."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)

@@ -217,7 +217,7 @@ def judge_units(
 ) -> Iterator[Verdict]:
     """Judge the variants of units in several processes; yield verdicts in order.
 
-    If `only` is given, judge the variants whose exercise or description contains it.
+    With `only`, judge only the variants whose exercise or description contains it.
     """
     jobs = [
         (unit.slug, number)

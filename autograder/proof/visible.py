@@ -100,7 +100,7 @@ def _run(sources: Iterable[str], space: dict[str, Any]) -> None:
 def _try(
     sources: Iterable[str],
 ) -> tuple[Exception | None, str]:
-    """Run cells; return their error and the notebook's explanation of it."""
+    """Run cells, and return their error and the notebook's explanation of it."""
     space: dict[str, Any] = {}
     try:
         with contextlib.redirect_stdout(io.StringIO()):
@@ -115,7 +115,7 @@ def judge_visible(
 ) -> Iterator[VisibleVerdict]:
     """Run the visible check of each variant of units.
 
-    If `only` is given, run the variants whose exercise or description contains it.
+    With `only`, run only the variants whose exercise or description contains it.
     """
     for unit in units:
         proof = proof_of(unit.slug, course.root)

@@ -47,7 +47,7 @@ class UidLease:
         raise OSError(f"{USERS} submissions run here already, each with an account")
 
     def release(self) -> None:
-        """Let another child use the account; a second call does nothing."""
+        """Let another child use the account. A second call does nothing."""
         if self._file is not None:
             import fcntl
 

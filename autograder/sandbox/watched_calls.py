@@ -7,10 +7,10 @@ from autograder.sandbox.handles import Name
 
 
 class WatchedCalls:
-    """Make calls that report more than a result; a base class of `SubmissionProxy`."""
+    """Make calls that report more than a result, for `SubmissionProxy` to inherit."""
 
     def _request(self, operation: str, about: Name | None = None, **parts: Any) -> Any:
-        """Send one request to the student's side; subclasses implement this."""
+        """Send one request to the student's side, as subclasses implement it."""
         raise NotImplementedError
 
     def calls_in_turn(self, function: Name, *calls: Sequence[Any]) -> list[tuple]:

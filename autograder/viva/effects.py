@@ -64,7 +64,7 @@ def kind_of_change(old: Result, new: Result) -> str:
 
 
 def agree(one: Result, other: Result, tolerance: float = 1e-4) -> bool:
-    """Return whether two results have the same shapes and values; dtypes may differ."""
+    """Return whether two results have the same shapes and values. Dtypes may differ."""
     if isinstance(one, str) or isinstance(other, str):
         return one == other
     if shapes_of(one) != shapes_of(other):

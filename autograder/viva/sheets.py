@@ -78,7 +78,7 @@ def sheets_of(
     workers: int,
     done: Callable[[], None] = lambda: None,
 ) -> list[Sheet]:
-    """Make the sheets for submissions in several processes; keep their order.
+    """Make the sheets for submissions in several processes, in the same order.
 
     Raises:
         CourseError: if the course's own solution does not run.

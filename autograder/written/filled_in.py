@@ -30,7 +30,7 @@ SLACK = 0.005  # allowed rounding error in a sum of parts, which have two decima
 
 
 class MarksError(ValueError):
-    """Report that a table of marks cannot be imported; nothing was changed."""
+    """Report that a table of marks cannot be imported and nothing was changed."""
 
 
 @dataclass

@@ -12,17 +12,17 @@ Tie = Literal["none", "target", "all"]
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Describe a Transformer; the defaults are the tutorial's sizes.
+    """Describe a Transformer, by default with the tutorial's sizes.
 
     Attributes:
         src_vocab_size: words in the source vocabulary.
         tgt_vocab_size: words in the target vocabulary.
-        d_model: width of every token's vector; a multiple of `n_heads`.
+        d_model: width of every token's vector, a multiple of `n_heads`.
         n_heads: attention heads, each of width d_k = d_model / n_heads.
         n_layers: layers of the encoder, and of the decoder.
         d_ff: inner width of the feed-forward layer.
         dropout: rate for the sum of the embeddings and for every sub-layer's output.
-        max_len: longest sequence, in tokens, for which there are positions.
+        max_len: length of the longest sequence that has positions, in tokens.
         positions: "learned", "sinusoidal" or "none".
         feed_forward: "linear", or "conv" for two convolutions of width 1.
         norm_first: True normalises before each sub-layer, False after it (as in the

@@ -106,7 +106,7 @@ class Transformer(nn.Module):
 def evaluating(
     function: Callable[Concatenate[M, P], R],
 ) -> Callable[Concatenate[M, P], R]:
-    """Run a function on a model in eval mode without gradients; restore its mode."""
+    """Run a function on a model in eval mode without gradients and restore its mode."""
 
     @functools.wraps(function)
     def run(model: M, *args: P.args, **kwargs: P.kwargs) -> R:

@@ -49,7 +49,7 @@ def usual_settings() -> None:
 
 
 class SideEffects:
-    """Answer requests about the effects of a call; a base class of `Session`."""
+    """Answer requests about the effects of a call, as a base class of `Session`."""
 
     def do_calls_in_turn(self, target: Any, calls: Sequence[tuple]) -> list[tuple]:
         """Call with each of `calls`; return each result at once and at the end."""

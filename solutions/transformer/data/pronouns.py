@@ -85,7 +85,7 @@ class PronounSentence:
 def make_pronoun_sentences(
     n_sentences: int, seed: int = 0
 ) -> tuple[PronounSentence, ...]:
-    """Draw sentences of the three kinds in turn; no sentence occurs twice.
+    """Draw sentences of the three kinds in turn, no sentence twice.
 
     Args:
         n_sentences: number of sentences.
@@ -127,7 +127,7 @@ def _draw(dice: Dice, kind: str) -> PronounSentence | None:
 
 
 def _place_first(main: Clause) -> list[Word]:
-    """Return "neben dem bus steht die frau"; the English order stays the same."""
+    """Return "neben dem bus steht die frau", with an unchanged English order."""
     assert main.adjunct
     rest = verb_first(replace(main, adjunct=None))
     return [*german_prepositional(*main.adjunct), *rest]

@@ -39,7 +39,7 @@ def leave_out(stack: Stack, residual: bool = False, norm: bool = False) -> Stack
     """Remove residual connections, normalisations or both from every layer.
 
     Args:
-        stack: an encoder or a decoder; changed in place.
+        stack: an encoder or a decoder, which is changed in place.
         residual: whether to remove the residual connections.
         norm: whether to remove the normalisations.
 
@@ -66,7 +66,7 @@ def leave_out_feed_forward(stack: Stack) -> Stack:
     """Remove the feed-forward part and its `AddNorm` from every layer.
 
     Args:
-        stack: an encoder, a decoder or a whole model; changed in place.
+        stack: an encoder, a decoder or a whole model, which is changed in place.
 
     Returns:
         The same stack.

@@ -18,8 +18,8 @@ class Watched(nn.Module):
         model: a `Transformer`, or anything else with `encode`, `decode` and `config`.
 
     Attributes:
-        asked: for each call, the hypotheses (k, t) and the probability of each next
-            word (k, vocab_size).
+        asked: the hypotheses (k, t) of each call, and the probability of each next word
+            (k, vocab_size).
     """
 
     def __init__(self, model: Transformer) -> None:

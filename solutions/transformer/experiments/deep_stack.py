@@ -31,7 +31,7 @@ class ParitySettings:
     seed: int = 0
 
     def rate(self, step: int) -> float:
-        """Return the learning rate of a step; the first step is 0."""
+        """Return the learning rate of a step, counted from 0."""
         return self.learning_rate * min(1.0, (step + 1) / max(1, self.warmup))
 
 
@@ -69,8 +69,8 @@ def train_parity(
     """Train a model to tell whether each token has an odd number of positive bits.
 
     Args:
-        model: changed in place; maps bits (b, t, 6) to logits (b, t, 2).
-        settings: the settings; None = the defaults.
+        model: maps bits (b, t, 6) to logits (b, t, 2), and is changed in place.
+        settings: the settings, or None for the defaults.
 
     Returns:
         The loss of each step, in nats. Random guessing has the loss ln 2 = 0.69.

@@ -99,7 +99,7 @@ def head_links(attention: Sequence[Tensor], layer: int, head: int) -> set[Link]:
     """Link each target word of a corpus with the source word that one head attends to.
 
     Args:
-        attention: for each pair, (layers, h, t, s), as from `word_attention`.
+        attention: (layers, h, t, s) of each pair, as from `word_attention`.
         layer: number of the layer, from 0.
         head: number of the head, from 0.
     """
@@ -167,7 +167,7 @@ def silence_heads(model: Transformer, layer: int, heads: Sequence[int]) -> Trans
 
 @torch.no_grad()
 def silence(attention: MultiHeadAttention, heads: Sequence[int]) -> None:
-    """Silence some heads of an attention layer in place; the first head is 0."""
+    """Silence some heads of an attention layer in place, counted from 0."""
     d_k = attention.w_o.in_features // attention.n_heads
     for head in heads:
         attention.w_o.weight[:, head * d_k : (head + 1) * d_k] = 0

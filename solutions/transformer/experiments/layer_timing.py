@@ -58,7 +58,7 @@ def measure_layers(
     Args:
         kinds: some of `LAYER_KINDS`.
         lengths: tokens n in a sequence.
-        settings: the settings; None = the defaults.
+        settings: the settings, or None for the defaults.
 
     Returns:
         A row for each length and kind, ordered by length.

@@ -15,7 +15,7 @@ from transformer.experiments.fitting import FitSettings, fit
 
 @dataclass(frozen=True)
 class LookUpTask:
-    """Predict, for every word of a sentence, the words at fixed distances from it.
+    """Predict the words at fixed distances from every word of a sentence.
 
     A sentence is a ring, so its first word follows its last word. Sentences are random,
     so that no word can be guessed from its neighbours.
@@ -23,7 +23,7 @@ class LookUpTask:
     Attributes:
         n_words: words of the vocabulary.
         length: words of a sentence, t.
-        distances: distances of the words to predict; -1 is the previous word.
+        distances: distances of the words to predict, where -1 is the previous word.
     """
 
     n_words: int
@@ -106,12 +106,12 @@ def train_look_up(
 def look_up_losses(
     model: LookUpModel, task: LookUpTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model on 20,000 sentences; return the loss of each step, in nats.
+    """Train a model on 20,000 sentences and return the loss of each step, in nats.
 
     Args:
         model: changed in place.
         task: the task.
-        settings: settings of the training; its seed also draws the sentences.
+        settings: settings of the training, whose seed also draws the sentences.
     """
     ids = task.draw(20_000, torch.Generator().manual_seed(settings.seed))
     answers = task.answers(ids)

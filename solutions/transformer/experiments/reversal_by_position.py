@@ -81,7 +81,7 @@ def make_reverser(
 def train_reverser(
     model: Transformer, task: ReversalTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model to reverse sequences, with teacher forcing; return all losses."""
+    """Train a model to reverse sequences with teacher forcing and return all losses."""
     src, tgt = make_reversal_pairs(
         task.n_pairs, task.length, task.n_symbols, seed=0, min_length=task.min_length
     )

@@ -82,8 +82,8 @@ class GroupedQueryAttention(MultiHeadAttention):
 
     Args:
         d_model: width of the inputs and of the output.
-        n_heads: number of heads of queries; must divide d_model.
-        n_groups: number of heads of keys and values; must divide n_heads.
+        n_heads: number of heads of queries, which must divide d_model.
+        n_groups: number of heads of keys and values, which must divide n_heads.
 
     Raises:
         ValueError: if n_heads does not divide d_model, or n_groups does not divide
@@ -91,7 +91,7 @@ class GroupedQueryAttention(MultiHeadAttention):
     """
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int) -> None:
-        """Make the projections; those of keys and values have `n_groups` heads."""
+        """Make the projections, with `n_groups` heads of keys and values."""
         super().__init__(d_model, n_heads)
         if n_heads % n_groups:
             raise ValueError(

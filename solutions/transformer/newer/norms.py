@@ -13,7 +13,7 @@ class RMSNorm(nn.Module):
     """
 
     def __init__(self, d_model: int, eps: float = 1e-5) -> None:
-        """Make the scale γ; there is no shift."""
+        """Make the scale γ, without a shift."""
         super().__init__()
         self.gamma = nn.Parameter(torch.ones(d_model))
         self.eps = eps

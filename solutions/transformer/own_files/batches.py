@@ -20,7 +20,7 @@ class FileEpoch:
     def __init__(
         self, pairs: NumberedPairs, groups: list[np.ndarray], device: torch.device
     ) -> None:
-        """Store the pairs' numbers; the pairs are read during the iteration."""
+        """Store the pairs' numbers, from which the iteration reads the pairs."""
         self._pairs, self._groups, self._device = pairs, groups, device
 
     def __len__(self) -> int:
@@ -62,7 +62,7 @@ class FileBatches:
         seed: int | None = None,
         by_tokens: bool = False,
     ) -> None:
-        """Check the arguments and store the lengths; no pairs are read yet."""
+        """Check the arguments and store the lengths, without reading pairs."""
         self._pairs, self._size, self._seed = pairs, size, seed
         self._by_tokens, self._device = by_tokens, check_device(device)
         self._longer = pairs.lengths.max(axis=1)

@@ -33,7 +33,7 @@ class Prepared:
     Attributes:
         subwords: the subwords that both sides share.
         parts: the pairs of "train", "valid" and, if given, "test".
-        left_out: for each part, the line numbers of pairs that were too long.
+        left_out: the line numbers of each part's pairs that were too long.
     """
 
     subwords: Subwords

@@ -14,7 +14,7 @@ _GZIP = b"\x1f\x8b"
 
 
 class TextError(ValueError):
-    """Report an invalid text file; the message names the file and the line."""
+    """Report an invalid text file in a message that names the file and the line."""
 
 
 @dataclass
@@ -30,7 +30,7 @@ class PairedText:
     tgt: Path
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Yield the pairs; only one line of each file is in memory at a time.
+        """Yield the pairs, with only one line of each file in memory at a time.
 
         Raises:
             TextError: at the first line that is missing or not a sentence.

@@ -96,7 +96,7 @@ class ScaleRuns:
     """Hold the losses of training runs with and without scaling.
 
     Attributes:
-        scaled: for each seed, the loss of each step with scaling.
+        scaled: the loss of each step with scaling, in one row per seed.
         unscaled: the same without scaling.
     """
 

@@ -218,8 +218,8 @@ def shares_of_heads(
     """Draw how often each head prefers the pronoun's noun to the other noun.
 
     Args:
-        shares: for each panel's title, a map from the kind of clue to shares from 0 to
-            1, (layers, h).
+        shares: the title of each panel to a map from the kind of clue to shares from 0
+            to 1, (layers, h).
         title: title of the figure.
 
     Returns:
@@ -248,7 +248,7 @@ def where_pronouns_look(
     """Draw one head's attention weights from the pronoun of each sentence.
 
     Args:
-        rows: for each sentence, its s words, its weights (s,) and a label.
+        rows: the s words of each sentence, its weights (s,) and a label.
         title: title of the figure.
 
     Returns:

@@ -33,7 +33,7 @@ class RunCurve:
 
 
 def smooth(values: ArrayLike, width: int = 15) -> np.ndarray:
-    """Return, for each value, the mean of it and up to `width - 1` previous values."""
+    """Return the mean of each value and up to `width - 1` values before it."""
     total = np.cumsum(np.asarray(values, dtype=float))
     sums = total.copy()
     sums[width:] -= total[:-width]

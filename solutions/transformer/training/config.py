@@ -131,7 +131,7 @@ class TrainingConfig:
         return cls(**{**recipe, **rate, **device, **details, **changes})
 
     def rate_at(self, step: int) -> float:
-        """Return the learning rate of a step; the first step is 1."""
+        """Return the learning rate of a step, counted from 1."""
         if self.warmup == 0:
             return self.rate
         return self.rate * warmup_rate(step, 1, self.warmup) * self.warmup**0.5

@@ -157,7 +157,7 @@ def text_bleu(texts: Sequence[str], references: Sequence[str], kind: str) -> Ble
     Args:
         texts: the translations.
         references: one reference for each translation.
-        kind: the kind of text, for the convention.
+        kind: the kind of text, which is part of the result's convention.
     """
     metric = sacrebleu.BLEU()
     score = metric.corpus_score(texts, [references])

@@ -205,7 +205,7 @@ def _encode(model: Transformer, src: Tensor) -> Tensor:
 
 
 def _most_probable(logits: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Find the k most probable words; the logits are overwritten.
+    """Find the k most probable words, and overwrite the logits.
 
     Args:
         logits: logits (..., vocab_size).

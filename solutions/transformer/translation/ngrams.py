@@ -37,7 +37,7 @@ def pair_sentences(
 
     Args:
         hypotheses: a list or tuple of tokens for each sentence.
-        references: for each sentence one reference (a list of tokens) or several (a
+        references: one reference of each sentence (a list of tokens) or several (a
             list of lists of tokens).
 
     Returns:

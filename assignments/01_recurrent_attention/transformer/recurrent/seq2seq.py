@@ -14,7 +14,7 @@ class DecoderStep(NamedTuple):
     """Hold the results of a decoder at one target position.
 
     Attributes:
-        logits: (b, vocab_size), for the word at this position.
+        logits: (b, vocab_size) of the word at this position.
         state: (b, d_h), the decoder's new state.
         weights: (b, s), the attention weight of each source position.
     """

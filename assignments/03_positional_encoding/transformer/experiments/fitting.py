@@ -21,7 +21,7 @@ class FitSettings:
             steps and then falls.
         max_norm: norm to which longer gradients are clipped.
         seed: seed of the random batches.
-        print_every: number of steps between printed lines; 0 prints nothing.
+        print_every: number of steps between printed lines. 0 prints nothing.
     """
 
     steps: int = 400

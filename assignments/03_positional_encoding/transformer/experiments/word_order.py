@@ -83,7 +83,7 @@ class OrderClassifier(nn.Module):
 def train_order(
     model: OrderClassifier, task: OrderTask, settings: FitSettings
 ) -> list[float]:
-    """Train a model to detect shuffled sentences; return the loss of each step."""
+    """Train a model to detect shuffled sentences and return the loss of each step."""
 
     def loss_of(rows: Tensor) -> Tensor:
         logits = model(task.ids[rows])

@@ -1,1 +1,1 @@
-"""Tools that analyse parts of the model; the model itself does not use them."""
+"""Tools that analyse parts of the model, which itself does not use them."""

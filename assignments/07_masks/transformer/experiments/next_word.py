@@ -1,4 +1,4 @@
-"""A small model that writes a text word by word; the mask is an argument.
+"""A small model that writes a text word by word, with the mask as an argument.
 
 It shows the effect of a mask with two layers of attention, without an encoder or
 decoder.
@@ -25,7 +25,7 @@ class NextWordModel(nn.Module):
     """Compute logits for every next word, from the words that the mask allows.
 
     Args:
-        config: sizes; the model uses the target vocabulary.
+        config: sizes, with the target vocabulary as the model's vocabulary.
     """
 
     def __init__(self, config: TransformerConfig) -> None:
@@ -103,7 +103,7 @@ def train_next_word(
     make_mask: MakeMask,
     settings: FitSettings = SETTINGS,
 ) -> list[float]:
-    """Train a model on a task with one kind of mask; return the loss of each step."""
+    """Train a model on a task with one kind of mask and return each step's loss."""
 
     def loss_of(rows: Tensor) -> Tensor:
         part = Task(task.sentences[rows], task.given, task.words)

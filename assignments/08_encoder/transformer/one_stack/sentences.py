@@ -39,7 +39,7 @@ class Sentences:
 
 
 def english_sentences(corpus: Corpus) -> Sentences:
-    """Number the English sentences of a corpus; none is in both training and test."""
+    """Number the English sentences of a corpus, none in both training and test."""
     train = list(dict.fromkeys(pair.tgt for pair in corpus.train))
     known = set(train)
     test = [pair.tgt for pair in corpus.test if pair.tgt not in known]

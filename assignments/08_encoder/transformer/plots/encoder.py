@@ -67,7 +67,7 @@ def view_from(last: ArrayLike, states: Sequence[ArrayLike]) -> NDArray[np.float6
 
     Args:
         last: (m, d) vectors whose two principal components are the axes.
-        states: n states of (m, d) vectors; each state is shifted to the mean 0.
+        states: n states of (m, d) vectors, each of which is shifted to the mean 0.
 
     Returns:
         (n, m, 2).

@@ -69,7 +69,7 @@ def spare(figure: Figure) -> float:
 
 
 def stack(figure: Figure) -> float:
-    """Arrange panels in fewer columns; return the factor by which the height grows."""
+    """Arrange panels in fewer columns and return the factor for the height."""
     panels = [axes for axes in figure.axes if grid_of(axes)]
     if not panels or not in_equal_columns(panels):
         return 1.0

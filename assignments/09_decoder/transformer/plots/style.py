@@ -83,7 +83,7 @@ class Scale:
     """Describe the colours of a heat map.
 
     Attributes:
-        label: name and unit of the values, for the colour bar.
+        label: name and unit of the values, which the colour bar shows.
         low: value of the first colour; None = the smallest value.
         high: value of the last colour; None = the largest value.
         colours: name of matplotlib's colour map.
@@ -102,7 +102,7 @@ SIGNED = Scale(label="value", low=-1.0, high=1.0, colours="RdBu_r")
 
 
 def new_picture(width: float = 6.4, height: float = 3.4) -> tuple[Picture, Axes]:
-    """Make an empty picture with one set of axes; the sizes are in inches."""
+    """Make an empty picture with one set of axes and sizes in inches."""
     with rc_context(STYLE):
         picture = Picture(figsize=(width, height), layout="constrained")
         return picture, picture.add_subplot()

@@ -62,7 +62,7 @@ class Subwords:
         self.pieces = [self._processor.id_to_piece(i) for i in range(size)]
 
     def split(self, text: str) -> list[str]:
-        """Split a text into pieces; an empty or blank text gives none."""
+        """Split a text into pieces, none for an empty or blank text."""
         return self._processor.encode(_prepared(text, self.lower), out_type=str)
 
     def number(self, texts: Sequence[str]) -> list[list[int]]:

@@ -64,7 +64,7 @@ class Epoch:
     def __init__(
         self, ids: Sequence[Ids], groups: list[list[int]], device: torch.device
     ) -> None:
-        """Store the pairs of each batch; tensors are made only during iteration."""
+        """Store the pairs of each batch. Tensors are made only during iteration."""
         self._ids, self._groups, self._device = ids, groups, device
 
     def __len__(self) -> int:

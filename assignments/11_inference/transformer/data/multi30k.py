@@ -43,7 +43,7 @@ def load_multi30k(
         folder: folder with the files, such as `train.de.gz` or `train.de`. None means
             the cache, to which missing files are downloaded.
         lower: whether to put the words in lower case.
-        limit: the number of pairs to take from the beginning of each split; None for
+        limit: the number of pairs to take from the beginning of each split, or None for
             all of them.
 
     Raises:
@@ -85,8 +85,8 @@ def download_multi30k(
     A file is replaced only when its new version is complete and has the right checksum.
 
     Args:
-        folder: folder for the files; None for the user's cache folder.
-        url: address of the files, without the file name; None for `RAW_URL`.
+        folder: folder for the files, or None for the user's cache folder.
+        url: address of the files, without the file name, or None for `RAW_URL`.
         timeout: seconds to wait for each answer of the server.
 
     Returns:
@@ -139,7 +139,7 @@ def read_texts(
         folder: folder with the files.
         name: "train", "valid" or "test", or the file name of another test set, such as
             "test_2017_flickr".
-        limit: the number of pairs to take from the beginning; None for all of them.
+        limit: the number of pairs to take from the beginning, or None for all of them.
 
     Raises:
         FileNotFoundError: if a file does not exist.

@@ -22,7 +22,7 @@ _HYPHEN = re.compile(r"(?<=\w) - (?=\w)")
 
 @cache
 def load_tokenizer(language: str, lower: bool = True) -> Tokenizer:
-    """Return spaCy's rule-based tokenizer for a language; nothing is downloaded.
+    """Return spaCy's rule-based tokenizer for a language, without a download.
 
     It is the tokenizer of the trained pipelines `de_core_news_sm` and `en_core_web_sm`.
     As in these pipelines, white space beyond a single space is a token. Two of the

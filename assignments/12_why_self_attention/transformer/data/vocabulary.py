@@ -106,7 +106,7 @@ class Vocabulary:
         return words
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the words as a JSON list; a failure leaves no incomplete file."""
+        """Write the words as a JSON list. A failure leaves no incomplete file."""
         text = json.dumps(list(self.words), ensure_ascii=False, indent=0)
         with whole_file(Path(path)) as file:
             file.write(text.encode())

@@ -61,7 +61,7 @@ def require_path(kind: str, length: int, width: int) -> None:
 
 
 def restricted_attention(query: Tensor, key: Tensor, value: Tensor, r: int) -> Tensor:
-    """Attend only to the r positions around each query; the work is linear in n.
+    """Attend only to the r positions around each query, with work linear in n.
 
     The neighbourhood of position i contains the positions j with |i - j| <= (r - 1) /
     2. The function splits the queries into blocks. Each block sees its own keys and

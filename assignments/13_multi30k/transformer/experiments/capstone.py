@@ -63,7 +63,7 @@ def choose_task(
 
     Args:
         device: device for the training.
-        folder: folder with Multi30k's files; None downloads missing files.
+        folder: folder with Multi30k's files. None downloads missing files.
 
     Returns:
         The task. Its message gives the reason if it is the small task.
@@ -111,7 +111,7 @@ def grammar_task(reason: str) -> Task:
 
 
 class EpochLines(Silence):
-    """Print one line for each epoch, for a notebook or a log."""
+    """Print one line for each epoch in a notebook or a log."""
 
     def end_epoch(self, record: dict[str, float]) -> None:
         """Print the epoch's losses as perplexities, and its speed."""
@@ -131,7 +131,7 @@ def train_task(
     Args:
         task: the task.
         device: device for the training.
-        folder: folder for a checkpoint after each epoch; None writes none.
+        folder: folder for a checkpoint after each epoch. None writes none.
 
     Returns:
         The trainer, with the model and the history of all epochs.

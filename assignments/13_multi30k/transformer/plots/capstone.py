@@ -82,7 +82,7 @@ def bleu_against_length(
 
     Args:
         series: the number of sentences and the BLEU of each group, by name, as from
-            `bleu_by_length`; groups without sentences are left out.
+            `bleu_by_length`. Groups without sentences are left out.
         limits: the greatest source length of every group but the last.
         title: title of the figure.
 

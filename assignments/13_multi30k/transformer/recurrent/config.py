@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class RecurrentConfig:
-    """Describe a `BidirectionalTranslator`; the default sizes are for Multi30k.
+    """Describe a `BidirectionalTranslator`, by default with sizes for Multi30k.
 
     Attributes:
         src_vocab_size: words in the source vocabulary.

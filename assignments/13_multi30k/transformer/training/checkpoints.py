@@ -132,7 +132,7 @@ def require_same_run(
     """Check that a resumed run has the same settings as when it began.
 
     Args:
-        path: the checkpoint, for the message.
+        path: the checkpoint, which the message names.
         saved: settings in the checkpoint.
         asked: settings of this run.
         free: names of the settings that may change.

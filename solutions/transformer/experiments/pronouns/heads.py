@@ -91,7 +91,7 @@ def on_the_nouns(
     """Return the weights on the pronoun's noun and on the other noun (n, layers, h, 2).
 
     Args:
-        weights: for each of n sentences, (layers, h, s).
+        weights: (layers, h, s) of each of n sentences.
         sentences: these n sentences.
         with_article: whether to add the weight on the article before each noun.
     """

@@ -22,7 +22,7 @@ def train_reversal(
     tgt: Tensor,
     settings: FitSettings | None = None,
 ) -> list[float]:
-    """Train a translator with teacher forcing; padding does not count in the loss.
+    """Train a translator with teacher forcing and a loss without padding.
 
     Args:
         model: changed in place.

@@ -94,7 +94,7 @@ class NounPhrase(NamedTuple):
 
 
 class Pronoun(NamedTuple):
-    """A pronoun in both languages; `person` is the column of its verb form."""
+    """A pronoun in both languages, where `person` is the column of its verb form."""
 
     german: dict[str, str]
     english: str

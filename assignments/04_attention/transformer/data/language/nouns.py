@@ -123,7 +123,7 @@ bank          -         f bänke            bench          benches         spot
 
 
 class Noun(NamedTuple):
-    """A noun with one meaning; "bank" and "schloss" are two nouns each."""
+    """A noun with one meaning, so that "bank" and "schloss" are two nouns each."""
 
     german: str
     oblique: str

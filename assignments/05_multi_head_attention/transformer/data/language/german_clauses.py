@@ -32,7 +32,7 @@ def verb_second(clause: Clause) -> list[Word]:
 
 
 def verb_first(clause: Clause) -> list[Word]:
-    """Return "ruft sie den alten mann an", for a question or after an adverb."""
+    """Return "ruft sie den alten mann an", as in a question or after an adverb."""
     finite, bracket = _verb(clause)
     return [finite, *_subject(clause), *_midfield(clause), *bracket]
 

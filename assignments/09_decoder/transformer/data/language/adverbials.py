@@ -8,9 +8,9 @@ from .phrases import ADVERBIAL, Word
 class Adverbial(NamedTuple):
     """An expression of time, as words in both languages.
 
-    `links` gives, for each English word, the number of the German word that it
-    translates. `kinds` names the predicates that the expression can modify: "plain" (a
-    verb in the present tense), "modal" or "state" (to be).
+    `links` gives the number of the German word that each English word translates.
+    `kinds` names the predicates that the expression can modify: "plain" (a verb in the
+    present tense), "modal" or "state" (to be).
     """
 
     german: tuple[str, ...]

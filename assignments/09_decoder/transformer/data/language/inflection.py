@@ -65,7 +65,7 @@ _VOWELS = "aeiou"  # of English words
 
 
 def inflect_noun(noun: Noun, case: str, plural: bool) -> str:
-    """Return a form of a noun; a dative plural gets an -n if it can take one."""
+    """Return a form of a noun, with an -n in a dative plural that can take one."""
     if not plural:
         return noun.german if case == "nom" else noun.oblique
     form = noun.german_plural
