@@ -1,9 +1,10 @@
 """Hidden checks of unit 12: Table 1, restricted attention, alignment error rate."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from autograder.checking.masks import (
     expect_mask,
     expect_on_cpu,
 )
+from autograder.checking.varied_inputs import SOME_SIZES
 from autograder.phrases import Phrase
 from transformer.experiments import complexity as reference
 
@@ -222,7 +224,7 @@ def test_cost_of_separable(student, draw):
     expect_costs(student, draw, "separable_convolution", "separable_convolution")
 
 
-@check("layer-cost", share=1, title="Short sentences, and the default width")
+@check("layer-cost", share=1, title="Any sizes, and the default width")
 def test_cost_of_other_sizes(student, draw):
     d = draw.choice((29, 31, 37))
     for kind in reference.LAYER_KINDS:
@@ -250,6 +252,52 @@ def test_cost_of_other_sizes(student, draw):
                 expect_cost(student, kind, *sizes)
         if "convolution" in kind:
             expect_cost(student, kind, 16, d, 8)
+    usual = partial(expect_cost, student, "convolution", 16, d, 7)
+    with blame(SOME_SIZES, usual):
+        small = product((2, 3, 4, 5, 8), repeat=3)
+        expect_costs_of_sizes(student, [*small, (2, 3, 40), (3, 2, 100)])
+
+
+def expect_costs_of_sizes(student, sizes: Iterable[tuple[int, ...]]) -> None:
+    """Compare the counts of all kinds for sizes n, d, and k or r."""
+    calls = list(product(reference.LAYER_KINDS, sizes))
+    names, what = ("length", "d_model", "width"), "The cost of {kind}"
+    every = [(kind, *three) for kind, three in calls]
+    expect_whole_numbers(student, "layer_cost", every, names, what)
+
+
+def expect_whole_numbers(
+    student,
+    name: str,
+    calls: Sequence[tuple],
+    names: Sequence[str],
+    what: str,
+) -> None:
+    """Compare the counts for many kinds and sizes, which a failure's message shows.
+
+    Args:
+        student: the fixture.
+        name: the function's name.
+        calls: a kind and sizes for each call.
+        names: the names of the sizes.
+        what: the name of the count, with a place for the kind.
+    """
+    results = student.calls_in_turn(getattr(student, name), *calls)
+    for (kind, *sizes), (got, _) in zip(calls, results, strict=True):
+        given = zip(names, sizes, strict=True)
+        shown = ", ".join(f"{name} = {size}" for name, size in given)
+        whose = Phrase("With {sizes}, {what}", shown, Phrase(what, kind))
+        want = getattr(reference, name)(kind, *sizes)
+        expect_whole(got, want, whose, {})
+
+
+LARGE_SIZES = (
+    (5_001, 4, 2_003),
+    (70_000, 5, 70_000),
+    (50, 70_001, 40),
+    (70_002, 6, 200),
+    (30, 40, 27),
+)  # in some orders and with some factors in common
 
 
 @check("layer-cost", share=1, title="Exact counts for large sizes")
@@ -263,6 +311,8 @@ def test_cost_of_large_sizes(student):
             expect_whole(
                 got, want, Phrase("The cost of {kind} at a large size", kind), {}
             )
+    with blame(words, usual):
+        expect_costs_of_sizes(student, LARGE_SIZES)
 
 
 def expect_counts_anew(
@@ -546,7 +596,7 @@ def test_path_at_powers(student):
             expect_paths(student, "dilated_convolution", large, width, named)
 
 
-@check("path-length", share=1, title="The smallest widths, and the default width")
+@check("path-length", share=1, title="Any sizes, and the default width")
 def test_path_of_smallest_widths(student, draw):
     n = draw.integer(10, 30)
     for kind in ("convolution", "dilated_convolution", "separable_convolution"):
@@ -566,6 +616,27 @@ def test_path_of_smallest_widths(student, draw):
                 Phrase("The path length of {kind} with the default width", kind),
                 wrong,
             )
+    usual = partial(expect_paths, student, "convolution", [n, 9, 10, 16, 27], 3)
+    with blame(SOME_SIZES, usual):
+        names, what = ("length", "width"), "The path length of {kind}"
+        expect_whole_numbers(student, "path_length", other_paths(), names, what)
+
+
+def other_paths() -> list[tuple[str, int, int]]:
+    """Return calls with short lengths and small widths, and with larger ones."""
+    lengths, widths = (2, 3, 4, 5, 8), (1, 2, 3, 4, 5, 7, 8, 9)
+    sizes = [*product(lengths, widths), (100, 101), (101, 101), (102, 101)]
+    sizes += [(1_105, 69), (257, 2), (201, 3), (17, 2_049)]
+    least = dict.fromkeys(reference.LAYER_KINDS, 2) | {"restricted_attention": 3}
+    least |= {"self_attention": 1, "recurrent": 1}
+    return [
+        (kind, n, width)
+        for kind in reference.LAYER_KINDS
+        for n, width in sizes
+        if width >= least[kind]
+        and (width % 2 or kind != "restricted_attention")
+        and (n < 1_000 or kind != "recurrent")  # short enough for recursive code
+    ]
 
 
 @check("path-length", share=1, title="Each call has its own result")
@@ -708,10 +779,11 @@ def test_restricted_each_call(student):
         earlier = {KEPT: want}
     expect_no_traces(student, student.restricted_mask, *calls[0], still=True)
     with blame("a table with too few positions", partial(expect_band, student, n, 5)):
-        expect_band(student, 1030, 5)
+        for length, r in ((1030, 5), (130, 121), (300, 257)):
+            expect_band(student, length, r)
 
 
-@check("restricted-mask", share=1, title="r = 1, and r longer than the sentence")
+@check("restricted-mask", share=1, title="Any t and r, such as r = 1 and r above t")
 def test_restricted_extremes(student, draw):
     n = draw.integer(4, 8)
     for length, r in ((n, 1), (n, 2 * n + 3), (1, 3), (n, n + 1 - n % 2)):
@@ -723,6 +795,13 @@ def test_restricted_extremes(student, draw):
             expect_mask(
                 got, want, Phrase("The mask for t = {length}, r = {r}", length, r), {}
             )
+    calls = [*product((1, 2, 3, 4, 5, 6, 8), (1, 3, 5, 7, 9, 15))]
+    calls.append((6, 1_001))
+    with blame(SOME_SIZES, partial(expect_band, student, 26, 5)):
+        results = student.calls_in_turn(student.restricted_mask, *calls)
+        for (length, r), (got, _) in zip(calls, results, strict=True):
+            whose = Phrase("The mask for t = {length}, r = {r}", length, r)
+            expect_mask(got, reference.restricted_mask(length, r), whose, {})
 
 
 def expect_worked_out(mask: torch.Tensor) -> None:
@@ -754,6 +833,9 @@ def test_restricted_device(student):
     expect_on_cpu(
         student, lambda: student.restricted_mask(5, 3, device=cpu), "The mask"
     )
+    want = reference.restricted_mask(8, 5)
+    expect_mask(student.restricted_mask(8, 5, "cpu"), want, "The mask", {})
+    expect_mask(student.restricted_mask(8, 5, device=cpu), want, "The mask", {})
     elsewhere = None
     with suppress(StudentError):  # the meta device has no values
         function = student.restricted_mask
@@ -983,12 +1065,71 @@ def test_rate_leaves_its_input(student, draw):
     alike: tuple[Links, Links, Links] = {(1, 11), (2, 3)}, {(11, 1)}, {(11, 1), (2, 3)}
     with blame("different links treated as equal: (1, 11) and (11, 1)", usual):
         expect_close(student.alignment_error_rate(*alike), 2 / 3, "The rate")
+    with blame("code that works only for links of two numbers", usual):
+        for kind in links_of_other_types():
+            got = student.alignment_error_rate(*kind)
+            expect_close(got, reference.alignment_error_rate(*kind), "The rate")
+    with blame(SOME_SIZES, usual):
+        for some in links_of_other_sizes():
+            got = student.alignment_error_rate(*some)
+            expect_close(got, reference.alignment_error_rate(*some), "The rate")
     if list(after) != list(sets):
         fail(
             "Your function changed its input sets: `&=`, `discard` and "
             "`update` change a set in place.",
             mistake="an input is changed in place",
         )
+
+
+AnySets = tuple[AnyLinks, AnyLinks, AnyLinks]
+
+
+def links_of_other_types() -> list[AnySets]:
+    """Return links that are texts, numbers, pairs of texts, sets or triples.
+
+    Some links differ only in the number of the sentence, and some sets are frozen.
+    """
+    found, sure, possible = {1, 2, 3, 4}, {2, 3, 7}, {2, 3, 7, 4, 9}
+    names = ["zero", "one", "two", "3", "four", "five", "Six", "7", "eight", "größe"]
+    types: list[Callable[[int], Hashable]] = [
+        lambda i: names[i],
+        lambda i: i - 3,
+        lambda i: (names[i], names[i - 1]),
+        lambda i: frozenset({i, i + 1}),
+        lambda i: (i % 4, 5, 6),
+        lambda i: (i, 5, 6),
+        lambda i: (-i, names[i], i / 2),
+        lambda i: (i + 200, i),
+    ]
+    sets = [{made(i) for i in x} for made in types for x in (found, sure, possible)]
+    triples = list(zip(sets[::3], sets[1::3], sets[2::3], strict=True))
+    frozen = [(frozenset(a), frozenset(s), frozenset(p)) for a, s, p in triples[::2]]
+    return [*triples, *frozen]
+
+
+def links_of_other_sizes() -> list[AnySets]:
+    """Return sets of 0 to 400 links; each is a part of another, or differs from it."""
+    a, b, c, d = ({(i, i * i % 7) for i in range(n, n + 3)} for n in (0, 3, 6, 9))
+    one = {(2, 4)}
+    many = [{(i, i * step) for i in range(0, 1_200, step)} for step in (2, 3, 5)]
+    everything = a | b | c | d
+    return [
+        (one, one, one),
+        (one, a, a),
+        (a, a | b, a | b),
+        (a | b, a, a),
+        (a | b | c, a, a | b),
+        (a | b, a, a | b),
+        (everything, a | b, a | b),
+        (b | c, a, a | b),
+        (a | d, a | b, a | b | c),
+        (everything, one, one),
+        (one, a | b, everything),
+        (a, set(), a | b),
+        (a, set(), set()),
+        (many[0] | many[1], many[1] | many[2], many[0] | many[1] | many[2]),
+        (many[2], many[0], many[0] | many[1]),
+    ]
 
 
 def some_of(draw, links: Links, count: int) -> Links:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, cycle, pairwise
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from autograder.checking.generic_checks import (
     expect_no_traces,
 )
 from autograder.checking.generic_checks import WRITTEN as CHANGED
+from autograder.checking.varied_inputs import SOME_SIZES, orders_of
 from autograder.phrases import Phrase
 from transformer.config import TransformerConfig
 from transformer.data import Batch
@@ -76,22 +77,42 @@ class Case:
     pad: int
 
 
-def draw_batch(draw, lengths: Sequence[int], places: Sequence[int], pad: int) -> Batch:
-    """Draw padded sentences whose targets have these lengths."""
+def draw_batch(
+    draw,
+    lengths: Sequence[int],
+    places: Sequence[int],
+    pad: int,
+    s: int = 5,
+    more: int = 1,
+) -> Batch:
+    """Draw padded sentences with targets of these lengths and sources of up to s words.
+
+    `more` is the number of columns in which all targets are padded.
+    """
     b = len(lengths)
-    src = draw.ids(b, 5, low=5, high=13)
-    tgt = draw.ids(b, max(lengths) + 1, low=5, high=11)  # plus a column of padding
+    src = draw.ids(b, s, low=5, high=13)
+    tgt = draw.ids(b, max(lengths) + more, low=5, high=11)
     tgt[:, 0] = SOS
-    tgt[0, 1], tgt[0, 2] = 0, 4 if pad == PAD else PAD  # words: neither is padding
+    words = [word for word in (0, PAD, 4) if word != pad]  # neither is padding
+    tgt[0, 1:3] = torch.tensor(words[: tgt.size(1) - 1][:2])
     for row, length in enumerate(lengths):
-        src[row, 5 - row % 4 :] = pad
+        src[row, s - row % min(4, s) :] = pad
         tgt[row, length - 1] = EOS
         tgt[row, length:] = pad
     return Batch(src, tgt, tuple(places))
 
 
 def losses_case(
-    student, draw, pad=PAD, lengths=LENGTHS, places=PLACES, dropout=0.0, sure=1.0
+    student,
+    draw,
+    pad=PAD,
+    lengths=LENGTHS,
+    places=PLACES,
+    dropout=0.0,
+    sure=1.0,
+    s=(5,),
+    more=1,
+    **others,
 ) -> Case:
     """Build batches, and the student's model and the reference with equal weights.
 
@@ -104,8 +125,11 @@ def losses_case(
         dropout: dropout of the student's model.
         sure: a factor for the weights of the last layer. A large factor makes the model
             confident.
+        s: lengths of the sources, in turn for the batches.
+        more: number of columns in which all targets are padded.
+        others: further settings of the model.
     """
-    options = SIZES | {"pad_id": pad, "dropout": dropout}
+    options = SIZES | {"pad_id": pad, "dropout": dropout} | others
     trusted = Transformer(TransformerConfig(**options))
     shapes = {name: tuple(p.shape) for name, p in trusted.state_dict().items()}
     state = trusted.state_dict()
@@ -116,7 +140,8 @@ def losses_case(
     theirs = student.load(MODEL)(student.load(CONFIG)(**options))
     theirs.load_state_dict(state)
     theirs.eval()
-    given = [draw_batch(draw, *one, pad) for one in zip(lengths, places, strict=True)]
+    batches_of = zip(lengths, places, cycle(s))
+    given = [draw_batch(draw, x, at, pad, n, more) for x, at, n in batches_of]
     make = student.load(BATCH)
     batches = [make(b.src, b.tgt, b.indices) for b in given]
     return Case(theirs, batches, trusted.double().eval(), given, pad)
@@ -293,11 +318,13 @@ def test_losses_counts(student, draw):
 @check("sentence-losses", share=3, title="No dropout during evaluation")
 def test_losses_without_dropout(student, draw):
     case = losses_case(student, draw, dropout=0.5)
-    case.model.train()
-    losses, _ = run_losses(student, case)
     words = "a model that is evaluated in train() mode, with dropout"
-    with blame(words, lambda: test_losses_values(student, draw)):
-        expect_close(losses, losses_with(case), "the tensor of losses", tolerance=3e-5)
+    for training in (True, False):
+        case.model.train(training)
+        losses, _ = run_losses(student, case)
+        with blame(words, lambda: test_losses_values(student, draw)):
+            want = losses_with(case)
+            expect_close(losses, want, "the tensor of losses", tolerance=3e-5)
 
 
 @check("sentence-losses", share=1, title="No gradients during evaluation", form=True)
@@ -349,7 +376,7 @@ def test_losses_keep_the_mode(student, draw):
             )
 
 
-@check("sentence-losses", share=1, title="pad_id is used, and a batch of one works")
+@check("sentence-losses", share=1, title="pad_id is used; batches of any size")
 def test_losses_with_another_padding(student, draw):
     lengths, places = ((5, 3), (4,)), ((2, 0), (1,))
     case = losses_case(student, draw, 4, lengths, places)
@@ -362,6 +389,53 @@ def test_losses_with_another_padding(student, draw):
         counts, counts_with(case), "the tensor of counts", count_mistakes(case)
     )
     expect_many_sentences(student, draw)
+    with blame(SOME_SIZES, lambda: test_losses_values(student, draw)):
+        expect_losses_of_every_size(student, draw)
+
+
+def expect_losses_of_every_size(student, draw) -> None:
+    """Fail unless batches of any size and padding are right, in both modes.
+
+    Among the batches are those without padding and with sentences without a word. In
+    one batch, pairs share a source or are equal.
+    """
+    fives = ((5, 5), (5,), (5,) * 4, (5,) * 5)
+    backwards = ((11, 10), (9,), (8, 7, 6, 5), (4, 3, 2, 1, 0))
+    long = {"s": (70,), "max_len": 80, "norm_first": True, "more": 0}
+    starts = (70, 0, 210, 140, 280)
+    cases: list[tuple[Any, Any, Any, dict[str, Any]]] = [
+        ((), ((4,),), ((0,),), {"s": (3,), "more": 0}),
+        (0, ((2, 2, 2), (2,)), ((0, 1, 2), (3,)), {"s": (2,), "more": 0}),
+        (4, fives, backwards, {"s": (4, 3), "more": 0}),
+        (0, ((40, 3, 66),), ((2, 0, 1),), long),
+        (1, ((3, 6, 6, 6, 4), (12,)), ((1, 2, 3, 4, 5), (0,)), {"max_len": 20}),
+        (4, ((3,) * 3,) * 18, [(n, n + 18, n + 36) for n in range(18)], {"more": 0}),
+        ((), ((3, 5) * 35,) * 5, [range(n, n + 70) for n in starts], {"s": (1, 6)}),
+    ]
+    quiet = student.load("torch.no_grad")()(student.sentence_losses)
+    for number, (pad, lengths, places, options) in enumerate(cases):
+        given = pad if isinstance(pad, int) else PAD
+        case = losses_case(student, draw, given, lengths, places, n_layers=1, **options)
+        if number in (4, 5):
+            case = with_equal_pairs(student, case)
+        case.model.train(number % 2 == 0)
+        batches = tuple(case.batches) if number == 4 else case.batches
+        call = quiet if number in (1, 2) else student.sentence_losses
+        got = call(case.model, batches, *([pad] if isinstance(pad, int) else []))
+        losses, counts = expect_parts(got, 2, "two things, the losses and the counts")
+        expect_close(losses, losses_with(case), "the tensor of losses", tolerance=1e-4)
+        expect_close(counts, counts_with(case), "the tensor of counts")
+
+
+def with_equal_pairs(student, case: Case) -> Case:
+    """Let all pairs of a batch share a source, and two of them a target too."""
+    given, make = [], student.load(BATCH)
+    for batch in case.given:
+        src, tgt = batch.src[:1].repeat(len(batch.src), 1), batch.tgt.clone()
+        tgt[1:2] = tgt[2:3]
+        given.append(Batch(src.T.contiguous().T, tgt.T.contiguous().T, batch.indices))
+    batches = [make(x.src, x.tgt, x.indices) for x in given]
+    return replace(case, given=given, batches=batches)
 
 
 def expect_many_sentences(student, draw) -> None:
@@ -608,6 +682,25 @@ def test_perplexity_of_a_large_corpus(student, draw):
         hard = 30.0 * given[1][:5]
         got = student.corpus_perplexity(hard, given[1][:5])
         expect_close(got, math.exp(30), "the perplexity of a poor model")
+    with blame(SOME_SIZES, lambda: test_perplexity_value(student, draw)):
+        for mean, part in (
+            (0.004, torch.tensor([1])),
+            (0.5, torch.tensor([1, 1])),
+            (4.5, torch.tensor([1, 4, 4])),
+            (7.0, torch.tensor([2_000, 30, 9, 1])),
+            (0.06, torch.full((7,), 5)),
+            (1.5, draw.ids(6_001, low=1, high=400)),
+        ):
+            losses = mean * part * (0.2 + draw.uniform(len(part)))
+            if len(part) == 7:
+                losses[:] = losses[3]
+            if len(part) == 4:
+                losses[1] = 0
+            for given in (losses, losses.double()):
+                got = student.corpus_perplexity(given, part)
+                expect_close(got, perplexity_of(given, part), "the perplexity")
+        got = student.corpus_perplexity(torch.zeros(1), torch.tensor([4]))
+        expect_close(got, 1.0, "the perplexity")
 
 
 @check(
@@ -716,6 +809,60 @@ def draw_corpus(draw, lengths: Sequence[int]) -> Corpus:
         written = [draw.choice(WORDS), *reference_[1:]]
         hypotheses.append(written[: len(written) - draw.integer(1, 2)])
     return Corpus(sources, hypotheses, references)
+
+
+SOME_SENTENCES = "code that is right only for some kinds of corpora"
+ODD_WORDS = ["3.5", "12", "e-mail", "it's", "@@en", "<eos>", "größe", "x_1", "Uhr"]
+ODD_WORDS += ["uhr", "Donaudampfschifffahrt", "–", "7", "Der", "한국", "§"]
+
+
+def other_corpora(draw) -> list[tuple[Any, Any]]:
+    """Draw translations and references of other kinds.
+
+    The kinds are: equal to the references, or longer, with the same words in another
+    order, or equal pairs; unusual words in tuples; long and very short sentences; no
+    word; many sentences.
+    """
+    draw = draw.fixed(3)
+    a, b, c = (words_of(draw, n) for n in (9, 8, 7))
+    odd, long = ODD_WORDS, words_of(draw, 70)
+    many = [words_of(draw, 5 + n % 4) for n in range(120)]
+    return [
+        ([a, b, c], [a, b, c]),
+        ([[*a, *b[:3]], [*c[3:], *c[:3]], b[:7], b[:7]], [a, c, b, b]),
+        ((tuple(odd), tuple(odd[2:9])), (tuple(odd[1:]), tuple(odd[:11]))),
+        ([long[:60], long[9:20], a[:3]], [long, long[8:40], a[:7]]),
+        ([["a"], [], ["park"], b, c], [["a"], ["an"], ["park", "."], b, a]),
+        ([a[:5]], [[*a, *b]]),
+        ([words[:-1] for words in many], [[*words[:-2], "."] for words in many]),
+        ([c, a], [c, [*a[:7], "Park", "the"]]),
+    ]
+
+
+def other_tables(draw) -> list[tuple[Corpus, Sequence[int]]]:
+    """Draw corpora with other kinds of sources, and limits for them."""
+    choices: Sequence[Callable[[int], Sequence[int]]] = (
+        lambda n: [0, 2],
+        lambda n: list(range(n + 1)),
+        lambda n: [40, 150],
+        lambda n: (1, 2, 3, 4),
+        lambda n: [n, n + 20, n + 40, n + 60, n + 90],
+    )
+    tables = []
+    for number, (hypotheses, references) in enumerate(other_corpora(draw)):
+        n = len(hypotheses)
+        places = range(n)[:: -1 if number % 2 else 1]
+        sources: Any = [words_of(draw, place) for place in places]
+        if number == 2:
+            sources = tuple(tuple(ODD_WORDS[place:]) for place in places)
+        elif number == 3:
+            sources = [[*words, *hypotheses[0]] for words in sources]
+        elif number == 0:
+            sources = [words[:6] for words in hypotheses]
+        corpus = Corpus(sources, hypotheses, references)
+        tables += [(corpus, choices[(number + k) % 5](n)) for k in (0, 2)]
+    nothing = Corpus([], [], [])
+    return [*tables, (nothing, (3,)), (nothing, ())]
 
 
 def expect_left(student, function: Any, *given: Any) -> None:
@@ -1009,6 +1156,10 @@ def test_table_of_other_limits(student, draw):
     bound = "an upper limit for the sources in the last group"
     with blame(bound, lambda: test_table_scores(student, draw)):
         expect_table(by_length(student, corpus), corpus)
+    with blame(SOME_SENTENCES, lambda: test_table_scores(student, draw)):
+        for one, groups in other_tables(draw):
+            given = one.sources, one.hypotheses, one.references, groups
+            expect_table(student.bleu_by_length(*given), one, groups)
 
 
 def cut(sentences: Sentences) -> Sentences:
@@ -1337,6 +1488,33 @@ def test_interval_of_other_sizes(student, draw):
     expect_close(
         got, interval_with(corpus, draws), "your interval", named, tolerance=EXACT
     )
+    with blame(SOME_SENTENCES, lambda: test_interval_value(student, draw)):
+        for corpus, draws in other_test_sets(draw):
+            want = interval_with(corpus, draws)
+            got = run_interval(student, corpus, draws)
+            expect_close(got, want, "your interval", tolerance=EXACT)
+
+
+def other_test_sets(draw) -> list[tuple[Corpus, Tensor]]:
+    """Draw other kinds of corpora, with other numbers of draws and of sentences."""
+    draw = draw.fixed(4)
+    sets = []
+    for number, (hypotheses, references) in enumerate(other_corpora(draw)):
+        n = len(hypotheses)
+        if n == 1:
+            continue  # right code may turn sentences of one length into a matrix
+        for r in ((2, 5), (n, 41), (3, 8), (4,), (130,), (2, 9), (3,), (520,))[number]:
+            draws = draw.ids(n, r, low=0, high=n).T  # not contiguous
+            if r == 5:
+                draws = draws[:1].repeat(5, 1)
+            elif r == 8:
+                draws = draws[:, :1].repeat(1, n)
+            elif r in (4, 41):
+                draws = draws.sort(dim=1).values
+            if r != 8:
+                draws[:, -1] = n - 1  # a sentence of at least four words
+            sets.append((Corpus([], hypotheses, references), draws))
+    return sets
 
 
 def draw_repeated_sets(draw) -> tuple[Corpus, Tensor]:
@@ -1693,7 +1871,7 @@ def test_copies_change_nothing_else(student, draw):
     expect_no_traces(student, student.copy_unknown_words, *case.given, still=True)
 
 
-@check("copy-unknown-words", share=1, title="One layer, one head, one word")
+@check("copy-unknown-words", share=1, title="Any sizes, such as one layer and one word")
 def test_copies_of_another_size(student, draw):
     weights = torch.tensor([0.45, 0.2, 0.35]).repeat(1, 1, 2, 1)
     case = Copying([UNKNOWN, "<eos>"], weights, ["nowak"])
@@ -1706,6 +1884,45 @@ def test_copies_of_another_size(student, draw):
         expect_copies(run_copying(student, case), case)
     expect_copies_of_equal_words(student)
     expect_copies_of_little_weight(student)
+    with blame(SOME_SIZES, as_usual):
+        for case in other_copying(draw):
+            got = run_copying(student, case)
+            want = reference.copy_unknown_words(*case.given)
+            got = list(got) if isinstance(got, tuple) else got
+            expect_equal(got, want, "your translation")
+
+
+def other_copying(draw) -> list[Copying]:
+    """Draw translations of other sizes, with unusual words.
+
+    Some weights are 0, of float64 or not contiguous.
+    """
+    draw = draw.fixed(12)
+    cases = []
+    odd = [*ODD_WORDS, "unk", "<UNK>", "<sos>", "<pad>", "[unk]"]
+    sizes = [*orders_of(("layers", "h", "t", "n")).values(), *OTHER_SIZES_OF_COPIES]
+    for number, size in enumerate(sizes):
+        layers, h, t, n = size.values()
+        words = [odd[(number + i * 5) % len(odd)] for i in range(max(n, t))]
+        target = [UNKNOWN if (i + number) % 3 else words[i] for i in range(t)]
+        source = [word for word in [*words, *WORDS * 7] if not word.startswith("<")]
+        weights = (4 * draw.normal(layers, h, n + 2, t)).mT.softmax(dim=-1)
+        weights = torch.where(weights < 0.01, 0.0, weights)
+        weights = weights.double() if number % 2 else weights.mT.contiguous().mT
+        given: Any = target, weights, source[:n]
+        if number % 3 == 0:
+            given = tuple(target), weights, tuple(source[:n])
+        cases.append(Copying(*given))
+    return cases
+
+
+OTHER_SIZES_OF_COPIES: Sequence[dict[str, int]] = (
+    {"layers": 5, "h": 2, "t": 110, "n": 34},
+    {"layers": 2, "h": 9, "t": 9, "n": 9},
+    {"layers": 9, "h": 4, "t": 9, "n": 7},
+    {"layers": 1, "h": 17, "t": 3, "n": 68},
+    {"layers": 6, "h": 3, "t": 2, "n": 2},
+)
 
 
 def expect_copies_of_equal_words(student) -> None:
@@ -1980,6 +2197,37 @@ def test_applied_in_order(student, draw):
         growing = [(ALPHABET[:i], ALPHABET[i]) for i in range(1, len(ALPHABET))]
         got = student.apply_merges(list(2 * ALPHABET), growing)
         expect_equal(got, [ALPHABET] * 2, "the list of pieces")
+    with blame(SOME_PIECES):
+        for some, others in other_pieces():
+            got = student.apply_merges(some, others)
+            expect_equal(got, applied(some, others), "the list of pieces")
+
+
+SOME_PIECES = "code that is right only for some kinds of pieces or words"
+SIGNS_APART = [*"#$^%@'\\[(,-+\"*|ßA7_&?{", "😀", "한", "e\u0301", "<unk>", "▁▁", "▁x"]
+
+
+def other_pieces() -> list[tuple[Sequence[str], Sequence[Pair]]]:
+    """Return pieces and merges with unusual signs, and in other numbers."""
+    signs, a, b = SIGNS_APART, ["a"], ["b"]
+    pairs = list(pairwise(signs))
+    joined = ["".join(pair) for pair in pairs]
+    runs: list[tuple[Sequence[str], Sequence[Pair]]] = [
+        (n * a, [("a", "a"), ("aa", "aa"), ("aa", "a")]) for n in (2, 3, 6, 7, 130)
+    ]
+    return [
+        *runs,
+        ([*signs, *signs[::-1]], pairs),
+        (signs, pairs[1::2]),
+        ([*signs, *joined[::3]], list(zip(signs, joined[3:], strict=False))),
+        (signs, [(sign.swapcase(), sign) for sign in signs]),
+        (tuple("banana"), (("n", "a"), ("b", "a"), ("na", "na"), ("n", "a"))),
+        (["ab", "ab", "c"], [("a", "b"), ("ab", "ab"), ("a", "bab")]),
+        (["a", "bc", "ab", "c"], [("ab", "c"), ("a", "bc")]),
+        (["ab", "c"], [("ab", "c")]),
+        (30 * [*a, *b], [*[("b", "b"), ("c", "a")] * 60, ("b", "a"), ("a", "ba")]),
+        (["ab", "cd"], [("b", "c"), ("b", "cd"), ("ab", "c")]),
+    ]
 
 
 @check("apply-merges", share=2, title="Pairs that share a piece")
@@ -2056,7 +2304,8 @@ class Way:
             for word, pieces in spelled.items():
                 for pair in self.pairs(pieces):
                     seen[pair] = self.add(seen[pair], self.weigh(words[word]))
-                single.update(pieces * words[word])
+                for piece in pieces:
+                    single[piece] += words[word]
             if max(seen.values(), default=0) < self.least:
                 break
             merges.append(self.choose(seen, single))
@@ -2305,8 +2554,9 @@ def test_learned_in_order(student, draw):
         earlier = learned(*call)
     expect_lists_apart(results)
     with blame("a bound on the number of merges"):
-        n, once = len(ALPHABET), {ALPHABET: 1}
-        expect_learned(student.learn_merges(once, n), once, n, {})
+        once = {ALPHABET: 1}, len(ALPHABET)
+        for words, n in [once, *other_words()[-2:]]:
+            expect_learned(student.learn_merges(dict(words), n), words, n, {})
 
 
 @check(
@@ -2352,7 +2602,7 @@ def test_learned_to_the_end(student, draw):
     share=1,
     title="Capital letters and punctuation count like other letters",
 )
-def test_learned_of_signs(student):
+def test_learned_of_signs(student, draw):
     got = student.learn_merges(dict(SIGNS), 6)
     expect_learned(got, SIGNS, 6, sign_mistakes(SIGNS, 6))
     small = learned(
@@ -2364,6 +2614,31 @@ def test_learned_of_signs(student):
     )
     named: Named = {"the first pair in case of a tie, ignoring case": lambda: small}
     expect_learned(student.learn_merges(dict(CAPITAL), 1), CAPITAL, 1, named)
+    with blame(SOME_PIECES, lambda: test_learned_in_order(student, draw)):
+        for words, n in other_words()[:-2]:
+            expect_learned(student.learn_merges(dict(words), n), words, n, {})
+
+
+def other_words() -> list[tuple[Words, int]]:
+    """Return words with unusual signs, and in other numbers, with other counts."""
+    signs = "".join(SIGNS_APART[:-2]).replace("\\", "")  # right code may use re.sub
+    some = {signs[i : i + 3]: 3 + i % 4 for i in range(len(signs) - 2)}
+    text = 5 * "abcbacbadcabbadcacd"
+    many = {text[i : i + 3 + i % 4]: 1 + i * i % 11 for i in range(90)}
+    many |= {word + word[::-1]: 5 for word in many}
+    return [
+        ({"ab": 2, "ba": 2}, 1),
+        ({"abc": 3, "cba": 4}, 4),
+        ({"ab": 7, "aab": 5, "b": 40}, 2),
+        ({"a": 2, "b": 3, "c": 3}, 2),
+        ({"aaaa": 300, "bab": 2_049, "ba": 2_048, "abba": 1}, 4),
+        ({"Ab": 1_000, "aB": 999, "ab": 2_500, "AB": 30}, 3),
+        ({"a▁b": 4, "▁": 9, "▁a": 3}, 4),
+        (some, 9),
+        (many, 3),
+        ({text[:70]: 1}, 17),
+        (many, 120),
+    ]
 
 
 @check("learn-merges", share=1, title="The counts do not change", form=True)
