@@ -158,6 +158,11 @@ CAUSES = (
         r"\((?P<one>\d+x\d+) and (?P<two>\d+x\d+)\)",
     ),
     Cause(
+        "`cross_entropy` and `nll_loss` need the words of the vocabulary along axis 1, "
+        "as in `logits.transpose(1, 2)`, or flat logits (N, V) and targets (N).",
+        r"Expected target size",
+    ),
+    Cause(
         "the shapes of the tensors do not fit. Print the `shape` of each tensor before "
         "this line, and compare their axes.",
         r"Expected size for first two dimensions of batch2|einsum\(\)"
