@@ -539,7 +539,7 @@ SinusoidalPositionalEncoding.wrong(
         "self.table = nn.Embedding(max_len, d_model)",
     ),
     drop('self.register_buffer("table", table, persistent=False)'),
-    swap("self.table.size(0)", "self.table.num_embeddings"),
+    swap("self.table.size(-2)", "self.table.num_embeddings"),
     swap(
         "self.table[start : start + x.size(1)]",
         "self.table(torch.arange(start, start + x.size(1)))",
