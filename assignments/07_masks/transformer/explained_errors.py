@@ -206,7 +206,7 @@ CAUSES = (
     ),
     Cause(
         "the tensor holds whole numbers or True and False, but this operation needs "
-        "floats. Convert it with `.float()`.",
+        "floats. Convert it with `.float()`, but look up ids of words in an embedding.",
         r"not implemented for '(Long|Int|Bool|Short|Byte)'|[Gg]ot: ?(Long|Int|Bool)\b"
         r"|result type Float can't be cast|floating point (and complex )?dtype"
         r"|expected .*but got:? (long( int)?|int|bool)\b|found (Long|Int|Bool)\b"

@@ -450,6 +450,7 @@ SinusoidalPositionalEncoding.wrong(
         "sinusoidal_encoding(max_len, d_model)",
         "sinusoidal_encoding(max_len, d_model).unsqueeze(1)",
     ),
+    swap("self.table.size(-2)", "self.table.size(0)"),
     swap("start + x.size(1)]", "start + x.size(0)]"),
     names="counted along the batch",
 )
