@@ -67,7 +67,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         Raises:
             ValueError: if the last position is beyond max_len.
         """
-        require_length(start + x.size(1), self.table.size(0))
+        require_length(start + x.size(1), self.table.size(-2))
         ### BEGIN SOLUTION
         return x + self.table[start : start + x.size(1)]
         ### END SOLUTION

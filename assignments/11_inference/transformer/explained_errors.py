@@ -19,6 +19,7 @@ from typing import Any
 
 KINDS = (
     ArithmeticError,
+    AssertionError,  # raised by PyTorch when it has no CUDA
     AttributeError,
     ImportError,
     LookupError,
@@ -118,7 +119,8 @@ CAUSES = (
     ),
     Cause(
         "this line needs a single value, but it has several in a tuple or a list. Take "
-        "or return only one of them, or join tensors with `torch.stack`.",
+        "or return only one of them, join tensors with `torch.stack`, or make a tensor "
+        "of numbers with `torch.tensor`.",
         r"must be .*not '?(tuple|list)|'(tuple|list)' object has no attribute"
         r"|operand type\(s\) for .*'(tuple|list)' and 'Tensor'"
         r"|operand type\(s\) for .*'(Tensor|Parameter)' and '(tuple|list)'"
@@ -134,6 +136,16 @@ CAUSES = (
         r"|must be Tensor, not (int|float|bool|numpy\.ndarray|str)",
     ),
     Cause(
+        "with `dim`, functions such as `max` and `sort` return values and indices. "
+        "Take one of the two: `.values` or `.indices`.",
+        r"torch\.return_types\.",
+    ),
+    Cause(
+        "this line needs a tensor, but the value is of the type {kind}. If it is a "
+        "function or a layer, call it first, as in `F.relu(x)` and `nn.ReLU()(x)`.",
+        r"must be Tensor, not (?P<kind>[\w.]+)",
+    ),
+    Cause(
         "the two tensors have the sizes {one} and {two} along axis {axis}, and these "
         "do not fit. Print the `shape` of both before this line.",
         r"size of tensor a \((?P<one>\d+)\) must match the size of tensor b "
@@ -147,12 +159,18 @@ CAUSES = (
         r"\((?P<one>\d+x\d+) and (?P<two>\d+x\d+)\)",
     ),
     Cause(
+        "`cross_entropy` and `nll_loss` need the words of the vocabulary along axis 1, "
+        "as in `logits.transpose(1, 2)`, or flat logits (N, V) and targets (N).",
+        r"Expected target size",
+    ),
+    Cause(
         "the shapes of the tensors do not fit. Print the `shape` of each tensor before "
         "this line, and compare their axes.",
         r"Expected size for first two dimensions of batch2|einsum\(\)"
         r"|inconsistent tensor size|Sizes of tensors must match|[Ee]xpected input"
         r"|expanded size of the tensor|shape mismatch|target batch_size|size mismatch"
-        r"|stack expects each tensor|Expected \d+D|must be (2-D|3-D|1D|2D|3D)"
+        r"|stack expects each tensor|Expected \d+D|must be (a )?(2-D|3-D|1D|2D|3D)"
+        r"|shape of the mask .* does not match"
         r"|[Gg]iven normalized_shape|must have the same (number of dim|shape|size)"
         r"|shapes cannot be (broadcast|multiplied)|output with shape|dimension mismatch"
         r"|[Nn]umber of indices|[Ii]ndex is supposed to be a vector|Fan in and fan out"
@@ -189,12 +207,32 @@ CAUSES = (
     ),
     Cause(
         "the tensor holds whole numbers or True and False, but this operation needs "
-        "floats. Convert it with `.float()`.",
+        "floats. Convert it with `.float()`, but look up ids of words in an embedding.",
         r"not implemented for '(Long|Int|Bool|Short|Byte)'|[Gg]ot: ?(Long|Int|Bool)\b"
         r"|result type Float can't be cast|floating point (and complex )?dtype"
         r"|expected .*but got:? (long( int)?|int|bool)\b|found (Long|Int|Bool)\b"
         r"|dtype, but got (Long|Int|Bool) and|floating[- ]point or complex"
         r"|(long int|int) != (float|double)",
+    ),
+    Cause(
+        "this line needs several sizes in parentheses, such as `x.shape[-1:]` or "
+        "`(d_model,)`.",
+        r"must be tuple of ints, not (int|Tensor)",
+    ),
+    Cause(
+        "`permute` needs the number of every axis once, as in `x.permute(0, 2, 1)`. To "
+        "exchange two axes, use `x.transpose(1, 2)`.",
+        r"permute\(.*(number of dimensions|duplicate|repeated)",
+    ),
+    Cause(
+        "a tensor has no negative steps. Reverse it with `flip`. A slice of columns "
+        "needs a comma, as in `x[:, :-1]`.",
+        r"step must be greater than zero",
+    ),
+    Cause(
+        "`torch.arange(start, end)` needs an `end` that is not below `start`. For "
+        "`length` numbers, `end` is `start + length`.",
+        r"upper bound and lower bound inconsistent with step sign",
     ),
     Cause(
         "this line needs a plain whole number, such as `x.size(-1)`. Divide sizes with "
@@ -227,8 +265,14 @@ CAUSES = (
         r"on the same device|on the expected device|for device type",
     ),
     Cause(
-        "this line changes a parameter in place, which autograd does not allow. Make a "
-        "new tensor, or change it inside `with torch.no_grad():`.",
+        "this line uses a GPU, but none is available here. Make new tensors on the "
+        "device of your input: `device=x.device`, and not `.cuda()`.",
+        r"not compiled with CUDA|NVIDIA driver|No CUDA GPUs are available",
+    ),
+    Cause(
+        "this line changes a parameter or an input in place, which autograd does not "
+        "allow. Make a new tensor: `x = x + y` for `x += y`. To initialise a "
+        "parameter, use `with torch.no_grad():`.",
         r"leaf Variable that requires grad",
     ),
     Cause(
@@ -255,15 +299,16 @@ CAUSES = (
         r"backward through the graph a second time",
     ),
     Cause(
-        "the types or the order of the values do not fit this call. Compare its "
-        "arguments with its documentation.",
+        "the arguments have other types, names or another order than this call takes. "
+        "Compare them with its documentation.",
         r"received an invalid combination of arguments",
     ),
     Cause(
-        "the call does not fit the parameters of the function. Keep the first line of "
-        "each function as it was given, and `self` as the first parameter of a method.",
-        r"takes .*positional arguments?|missing \d+ required|unexpected keyword"
-        r"|multiple values for argument",
+        "this call does not fit the parameters of {call}. Compare it with the first "
+        "line of {call}, or with its documentation. A first line that was given must "
+        "stay as it was, and a method's first parameter is `self`.",
+        r"(?P<call>[\w.<>]+)\(\) (takes .*positional arguments?|missing \d+ required"
+        r"|got an unexpected keyword|got multiple values for argument)",
     ),
     Cause(
         "`shape` is not a function: write `x.shape[0]` or `x.size(0)`.",
@@ -311,8 +356,9 @@ CAUSES = (
         r"|Expected reduction dim|expected at least one|pop from an? empty",
     ),
     Cause(
-        "a tensor of several values was used as one yes or no. Use `.all()` or "
-        "`.any()`, or `torch.where` to choose for each value.",
+        "a tensor of several values was used as one yes or no, by `if`, `and`, `not`, "
+        "`max` or `a < b < c`. For each value, use `torch.where`, `(…) & (…)`, `~` or "
+        "`clamp`. For a single answer, use `.all()`, `.any()` or `is not None`.",
         r"Boolean value of Tensor with more than one value|truth value of an array",
     ),
     Cause(
@@ -340,9 +386,19 @@ CAUSES = (
         r"is not a Module subclass",
     ),
     Cause(
+        "`^` does not compute a power. Write `**`.",
+        r"unsupported operand type\(s\) for \^",
+    ),
+    Cause(
+        "these parameters make no distribution: probabilities must be between 0 and 1, "
+        "and no number may be NaN. Pass scores as `logits=…`.",
+        r"Expected parameter \w+ .*of distribution",
+    ),
+    Cause(
         "the operator cannot combine values of these two types. Print both values "
         "before this line.",
-        r"unsupported operand type|can only concatenate",
+        r"unsupported operand type|can only concatenate"
+        r"|not supported between instances",
     ),
 )
 
@@ -433,6 +489,8 @@ def _innermost(error: BaseException, notebook: Mapping[str, Any]) -> Place | Non
 
 def _cause(error: BaseException, place: Place) -> Sentence | None:
     message = str(error)
+    if isinstance(error, AssertionError) and "not compiled with CUDA" not in message:
+        return None  # the words of a check
     if place.has_raised and type(error) is not NotImplementedError:
         return None  # the notebook's own message explains it
     if place.has_raised:
@@ -448,8 +506,8 @@ def _cause(error: BaseException, place: Place) -> Sentence | None:
         return Sentence("the first parameter of a method must be `self`.")
     if isinstance(error, KeyError):
         return Sentence(
-            "the dictionary has no key {key}. Test `key in …` before this line, or use "
-            "`.get(key, …)`.",
+            "the dictionary has no key {key}. Check the spelling of its keys. If the "
+            "key may be missing, use `.get(key, …)`.",
             {"key": message},
         )
     if isinstance(error, NameError):
@@ -528,9 +586,15 @@ def _of_name(error: NameError, place: Place) -> Sentence:
             "before the `if` or the loop.",
             fields,
         )
+    if fields["name"] == "self":
+        return Sentence(
+            "{name} exists only in the methods of a class. Leave out {own} in a "
+            "function.",
+            {**fields, "own": "self."},
+        )
     return Sentence(
-        "{name} is not defined. Run the cells above from the first one on, and check "
-        "the spelling of {name}.",
+        "{name} is not defined. Check its spelling, and give it a value or import it "
+        "before this line. If another cell does so, run that cell first.",
         fields,
     )
 

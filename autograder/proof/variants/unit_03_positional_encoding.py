@@ -450,6 +450,7 @@ SinusoidalPositionalEncoding.wrong(
         "sinusoidal_encoding(max_len, d_model)",
         "sinusoidal_encoding(max_len, d_model).unsqueeze(1)",
     ),
+    swap("self.table.size(-2)", "self.table.size(0)"),
     swap("start + x.size(1)]", "start + x.size(0)]"),
     names="counted along the batch",
 )
@@ -539,7 +540,7 @@ SinusoidalPositionalEncoding.wrong(
         "self.table = nn.Embedding(max_len, d_model)",
     ),
     drop('self.register_buffer("table", table, persistent=False)'),
-    swap("self.table.size(0)", "self.table.num_embeddings"),
+    swap("self.table.size(-2)", "self.table.num_embeddings"),
     swap(
         "self.table[start : start + x.size(1)]",
         "self.table(torch.arange(start, start + x.size(1)))",

@@ -7,6 +7,7 @@ every right style. No known mistake ends in a raw Python error without an explan
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sets import first_of
@@ -24,6 +25,9 @@ from autograder.proof.visible import (
 
 COURSE = load_course()
 KNOWN = tomllib.loads(Path(__file__).with_name("visible_mistakes.toml").read_text())
+BEGINNERS = tomllib.loads(
+    Path(__file__).with_name("visible_messages.toml").read_text("utf-8")
+)["answer"]
 
 pytestmark = pytest.mark.integration
 
@@ -89,6 +93,31 @@ def test_the_visible_check_tells_mistakes_apart(
 )
 def test_the_answer_passes(number: str, exercise: str) -> None:
     run(number, exercise, None)
+
+
+@pytest.mark.parametrize("answer", BEGINNERS, ids=lambda one: one["said"][:40])
+def test_the_message_about_an_answer_is_true(answer: dict[str, str]) -> None:
+    number, _, exercise = answer["exercise"].partition(" ")
+    source, said = answer["source"].lstrip(), answer["said"]
+    variant = Variant("", "", answer["replaces"], source)
+    if not said:
+        run_visible_check(COURSE, COURSE.unit(number), exercise, variant)
+        return
+    with pytest.raises(AssertionError) as caught:
+        run_visible_check(COURSE, COURSE.unit(number), exercise, variant)
+    assert str(caught.value).startswith(said)
+
+
+def test_the_check_of_dropout_does_not_depend_on_chance() -> None:
+    sources = visible_cells(COURSE.unit("04").slug, COURSE.root)
+    space: dict[str, Any] = {}
+    names = [name for name in sources if not name.endswith("-check")]
+    for name in names[: names.index("scaled-dot-product-attention") + 1]:
+        exec(sources[name], space)
+    check = compile(sources["scaled-dot-product-attention-check"], "check", "exec")
+    for seed in range(200, 600):
+        space["torch"].manual_seed(seed)
+        exec(check, space)
 
 
 @pytest.mark.parametrize("unit", COURSE.units, ids=lambda unit: unit.slug)
