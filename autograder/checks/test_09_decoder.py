@@ -1224,7 +1224,7 @@ MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "n_words", "layers")
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare logits and loss of a model whose set of sizes has this number."""
+    """Compare logits and loss of a model that has the sizes of set `number`."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     pair = language_models(
         student,

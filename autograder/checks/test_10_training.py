@@ -226,7 +226,7 @@ MODEL_SIZES = ("b", "s", "t", "h", "half", "d_ff", "src_words", "tgt_words", "la
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare the logits of a model whose set of sizes has this number."""
+    """Compare the logits of a model that has the sizes of set `number`."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     is_first = case in ("falling", "long")  # is the padding the first word?
     fewest = min(n["src_words"], n["tgt_words"])

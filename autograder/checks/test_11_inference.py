@@ -116,7 +116,9 @@ class TableModel:
         if not self.cached:
             return self.scores(tgt, self.about(memory, src)), []
         if any(len(row) + 1 != tgt.size(1) for row in memory.words):
-            raise ValueError("the cache takes a sentence that is one word longer")
+            raise ValueError(
+                "with the cache, each call must add exactly one word to the sentence"
+            )
         for row, word in zip(memory.words, tgt[:, -1].tolist(), strict=True):
             row.append(word)
         return self.scores(torch.tensor(memory.words), memory.about)[:, -1:], []
