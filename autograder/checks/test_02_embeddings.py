@@ -341,7 +341,7 @@ def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[st
 @check(
     "build-vocabulary",
     share=1,
-    title="Written by you, with unchanged words and one reading of the text",
+    title="Written by you, the words unchanged and the text read only once",
     bans=("build_vocabulary", BUILT_INS),
 )
 def test_vocabulary_of_an_iterator(student, draw):
@@ -1032,7 +1032,7 @@ def test_tying_makes_one_parameter(student, draw):
     if "1.weight" not in shapes:
         fail(
             Phrase(
-                "The two layers should have one matrix and one bias, but their "
+                "The two layers should have one matrix and one bias in all, but their "
                 "parameters have the shapes {shapes}.",
                 sorted(shapes),
             )

@@ -1332,7 +1332,7 @@ PROJECTION = "projection.weight"
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:
-    """Compare the loss with that of the student's own logits, even if wrong."""
+    """Compare the loss with that of the student's logits, even if they are wrong."""
     logits = model(ids[:, :-1])
     expect_shape(logits, (len(ids), ids.size(1) - 1, VOCABULARY), "the logits")
     rows = logits.double().transpose(1, 2)

@@ -2592,7 +2592,7 @@ def test_sampling_at_the_ends(student, draw):
         (logits, SamplingSettings(0), DIVIDES),
         (logits, SamplingSettings(0, 3, 0.5), DIVIDES),
         (logits, SamplingSettings(top_k=99), SMALL_K),
-        (many, SamplingSettings(top_k=70), "code for a k of 50 at most"),
+        (many, SamplingSettings(top_k=70), "code that works only for k up to 50"),
         (equal, SamplingSettings(top_k=2), first),
         (equal, SamplingSettings(top_p=0.4), first),
         (equal, SamplingSettings(0), first),
