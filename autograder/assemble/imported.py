@@ -1,4 +1,4 @@
-"""Find the modules that a Python file imports without running the file."""
+"""Without running a Python file, find the modules that it imports."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def fail(message: str, mistake: str | None = None, guess: str | None = None) -> 
     """Fail the check with a message for the student.
 
     Args:
-        message: the expected and the found result.
+        message: the expected result and the actual one.
         mistake: the mistake, if it is certain.
         guess: a mistake that would explain the failure. The student reads it only if no
             other check contradicts it.

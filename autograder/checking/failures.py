@@ -9,8 +9,8 @@ class CheckFailed(AssertionError):
     """End a failed check with a message for the student.
 
     Attributes:
-        message: the expected and the found result, without the values that the check
-            uses.
+        message: the expected result and the actual one, without the values that the
+            check uses.
         mistake: the phrase that names the mistake, if it is certain, or None.
         guess: the phrase of a mistake that may explain the failure, or None. The
             student reads it only if no other check contradicts it.

@@ -78,7 +78,8 @@ def varied_inputs(
             product of two sizes.
         masks: the shapes of the masks, which are the last inputs.
         closed: whether the masks of one of the calls hide everything.
-        large: the size of the large numbers, which are in every other input of a call.
+        large: the size of the large numbers, which are in every second input of a
+            call.
         others: names of sizes that are in no shape, such as the inner width of a
             module.
         least: the smallest size.

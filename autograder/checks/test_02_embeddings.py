@@ -341,7 +341,7 @@ def words_changed(sentences: Sentences, change: Callable[[str], str]) -> list[st
 @check(
     "build-vocabulary",
     share=1,
-    title="Written by you, with unchanged words and one reading of the text",
+    title="Written by you, the words unchanged and the text read only once",
     bans=("build_vocabulary", BUILT_INS),
 )
 def test_vocabulary_of_an_iterator(student, draw):
@@ -993,7 +993,7 @@ def two_layers(student, draw) -> tuple:
     return embedding, table, projection, states
 
 
-@check("tie-weights", share=1, title="The projection has the embedding's matrix")
+@check("tie-weights", share=1, title="The projection uses the embedding's matrix")
 def test_tying_values(student, draw):
     embedding, table, projection, (rows, old) = two_layers(student, draw)
     student.tie_weights(embedding, projection)
@@ -1032,7 +1032,7 @@ def test_tying_makes_one_parameter(student, draw):
     if "1.weight" not in shapes:
         fail(
             Phrase(
-                "The two layers should have one matrix and one bias, but their "
+                "The two layers should have one matrix and one bias in all, but their "
                 "parameters have the shapes {shapes}.",
                 sorted(shapes),
             )
@@ -1048,7 +1048,7 @@ def test_tying_makes_one_parameter(student, draw):
     fail(
         "The two matrices are still two parameters, and training changes each one "
         "separately.",
-        mistake="a copy, not one parameter",
+        mistake="a copy instead of one shared parameter",
     )
 
 
@@ -1063,7 +1063,7 @@ def test_tying_lasts(student, draw):
         fail(
             "We changed the embedding's matrix, as training does, but the "
             "projection's matrix did not change.",
-            mistake="a copy, not one parameter",
+            mistake="a copy instead of one shared parameter",
         )
 
 
@@ -1085,7 +1085,8 @@ def test_tying_gradients(student, draw):
             mistake="the gradient is cut off",
         )
     mistakes = {
-        "the gradient of only the look-up: a copy, not one parameter": weight.grad,
+        "the gradient of only the look-up: a copy instead of one shared "
+        "parameter": weight.grad,
         "the gradient of only the projection": other.grad,
     }
     want = weight.grad + other.grad

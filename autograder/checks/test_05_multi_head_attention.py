@@ -192,7 +192,7 @@ SLIPS = {
     "the result of a mask on the queries instead of the keys": Slip(
         mask=lambda mask: mask.transpose(-2, -1)
     ),
-    "the result of a mask on the first head only": Slip(mask=first_head_only),
+    "the result with the mask on only the first head": Slip(mask=first_head_only),
     "the result of using the heads' mean weights for every head": Slip(
         share=lambda weights: weights.mean(1, keepdim=True).expand_as(weights)
     ),

@@ -1224,7 +1224,7 @@ MODEL_SIZES = ("b", "t", "h", "half", "d_ff", "n_words", "layers")
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare logits and loss of a model whose set of sizes has this number."""
+    """Compare logits and loss of a model that has the sizes of set `number`."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     pair = language_models(
         student,
@@ -1332,7 +1332,7 @@ PROJECTION = "projection.weight"
 
 
 def expect_loss(model: Any, ids: Tensor, what: str) -> None:
-    """Compare the loss with that of the student's own logits, even if wrong."""
+    """Compare the loss with that of the student's logits, even if they are wrong."""
     logits = model(ids[:, :-1])
     expect_shape(logits, (len(ids), ids.size(1) - 1, VOCABULARY), "the logits")
     rows = logits.double().transpose(1, 2)

@@ -226,7 +226,7 @@ MODEL_SIZES = ("b", "s", "t", "h", "half", "d_ff", "src_words", "tgt_words", "la
 
 
 def expect_model_of_size(student, draw, number: int) -> None:
-    """Compare the logits of a model whose set of sizes has this number."""
+    """Compare the logits of a model that has the sizes of set `number`."""
     case, n = list(orders_of(MODEL_SIZES).items())[number]
     is_first = case in ("falling", "long")  # is the padding the first word?
     fewest = min(n["src_words"], n["tgt_words"])
@@ -447,7 +447,8 @@ def test_split_input(student, draw):
         "the input without <eos>, which is not always the last token": tgt[
             tgt != EOS
         ].view(len(tgt), -1),
-        "the target: the two are swapped, or the input begins after <sos>": tgt[:, 1:],
+        "the target: target and input are swapped, or the input begins after "
+        "<sos>": tgt[:, 1:],
         "the whole sentence, including its last token": tgt,
         "an input without its first and last token": tgt[:, 1:-1],
         "the input rotated by one": tgt.roll(1, dims=1),
@@ -475,7 +476,7 @@ def test_split_of_other_batches(student, draw):
         short = draw_targets(draw, rows=1, length=2)
         expect_split(student, short, "a sentence of two tokens")
     with blame("special tokens written into the code", ordinary):
-        expect_split(student, draw.ids(2, 4, low=20), "sentences of other tokens")
+        expect_split(student, draw.ids(2, 4, low=20), "sentences with other tokens")
     with blame("code that cuts off columns of padding", ordinary):
         padding = torch.full((3, 2), PAD)
         padded = torch.cat([draw_targets(draw), padding], dim=1)
@@ -492,7 +493,7 @@ def test_split_of_other_batches(student, draw):
     for n in orders_of(("b", "t"), least=2).values():
         with blame(SOME_SIZES, ordinary):
             ids = draw.ids(n["t"], n["b"], low=0, high=12).mT  # not contiguous
-            expect_split(student, ids, "sentences of other sizes")
+            expect_split(student, ids, "batches of other sizes")
             same = ids[:1].repeat(n["b"], 1)
             expect_split(student, same, "a sentence at every position of a batch")
 

@@ -116,7 +116,9 @@ class TableModel:
         if not self.cached:
             return self.scores(tgt, self.about(memory, src)), []
         if any(len(row) + 1 != tgt.size(1) for row in memory.words):
-            raise ValueError("the cache takes a sentence that is one word longer")
+            raise ValueError(
+                "with the cache, each call must add exactly one word to the sentence"
+            )
         for row, word in zip(memory.words, tgt[:, -1].tolist(), strict=True):
             row.append(word)
         return self.scores(torch.tensor(memory.words), memory.about)[:, -1:], []
@@ -2590,7 +2592,7 @@ def test_sampling_at_the_ends(student, draw):
         (logits, SamplingSettings(0), DIVIDES),
         (logits, SamplingSettings(0, 3, 0.5), DIVIDES),
         (logits, SamplingSettings(top_k=99), SMALL_K),
-        (many, SamplingSettings(top_k=70), "code for a k of 50 at most"),
+        (many, SamplingSettings(top_k=70), "code that works only for k up to 50"),
         (equal, SamplingSettings(top_k=2), first),
         (equal, SamplingSettings(top_p=0.4), first),
         (equal, SamplingSettings(0), first),

@@ -1035,8 +1035,8 @@ def test_rate_of_nothing(student, draw):
         want = reference.alignment_error_rate(others, set(), links)
         named = {
             PER_CENT: 100 * want,
-            "1, as if possible links did not count if no link is sure": 1.0,
-            "0, as if nothing could be wrong if no link is sure": 0.0,
+            "1 if no link is sure, as if possible links did not count": 1.0,
+            "0 if no link is sure, as if nothing could be wrong": 0.0,
             "the rate with all possible links taken as sure if no link is sure": (
                 reference.alignment_error_rate(others, links, links)
             ),

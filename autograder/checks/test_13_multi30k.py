@@ -1402,7 +1402,7 @@ def draw_telling_sets(draw) -> tuple[Corpus, Tensor]:
 
 
 def draw_longer_sets(draw) -> tuple[Corpus, Tensor]:
-    """Draw test sets that are longer than the corpus and reveal all wrong ends."""
+    """Draw test sets that are longer than the corpus and reveal every wrong end."""
     draw = draw.fixed(0)
     corpus, _ = draw_test_sets(draw)
     return corpus, draw.ids(9, SENTENCES + 3, low=1, high=SENTENCES)

@@ -18,7 +18,7 @@ NAME = "audit.jsonl"
 
 
 class AuditLog:
-    """Append to the audit log of a class, `grading/audit.jsonl`; change no line."""
+    """Append to the audit log of a class, `grading/audit.jsonl`; change no old line."""
 
     def __init__(self, root: Path):
         """Open the log of the class in `root`."""

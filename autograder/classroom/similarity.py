@@ -168,7 +168,7 @@ class ComparedClass:
         return len(self.students) >= SMALL
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs with `beyond` of at least `least`, the closest first."""
+        """Return the pairs whose `beyond` is at least `least`, the closest first."""
         rows, columns = np.nonzero(np.triu(self.beyond >= self.least, 1))
         found = [self._pair(int(a), int(b)) for a, b in zip(rows, columns, strict=True)]
         return sorted(found, key=lambda pair: (-pair.beyond, pair.students))

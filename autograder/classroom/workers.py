@@ -1,4 +1,4 @@
-"""Grade submissions in several processes, so that a slow one delays no others."""
+"""Grade submissions in several processes, so that a slow one does not delay others."""
 
 import contextlib
 import time

@@ -38,11 +38,11 @@ def kept_assignments(root: Path) -> list[str]:
 
 
 def columns_of(unit: Unit, headings: Iterable[str], titles: Iterable[str]) -> list[str]:
-    """Return the headings that name a unit; there are several if it is ambiguous.
+    """Return the headings that name a unit: more than one if the choice is ambiguous.
 
     A heading names the unit if it is the slug or a title, with or without the unit's
-    number before it. If there is no such heading, a heading that starts with the unit's
-    number names it.
+    number before it. If there is no such heading, every heading that starts with the
+    unit's number counts.
 
     Args:
         unit: the unit.

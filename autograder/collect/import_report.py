@@ -95,7 +95,7 @@ class ImportReport:
         ]
 
     def instead(self) -> dict[str, list[ImportResult]]:
-        """For each student without any taken file, return the other files."""
+        """For each student from whom no file was taken, return the other files."""
         done = self.taken_from()
         found: dict[str, list[ImportResult]] = {}
         for result in self.of(PUT_ASIDE, REFUSED, PASSED_OVER):

@@ -300,7 +300,7 @@ def _people(texts: list[str]) -> Iterator[str]:
     First come names without filler words such as "final"; among these, names of several
     words come first, and inner names precede outer ones. Then come the names with
     filler words, because these words may be part of a real name. Names without numbers
-    come last, for rosters without numbers.
+    come last, because they match only rosters without numbers.
     """
     bare = [one if may_be_a_name(one) else "" for one in map(without_filling, texts)]
     sure = [person for person in bare if " " in person]

@@ -61,7 +61,7 @@ def _as_test(result: CheckResult, visibility: str) -> dict[str, Any]:
 
 
 def _reading(outcome: Outcome) -> dict[str, Any]:
-    """Report, always visibly, whether the notebook was read and is complete."""
+    """Report visibly whether the notebook was read and is complete."""
     lines = what_to_see_to(outcome)
     is_well = outcome.status == "graded" and len(lines) == len(outcome.notes)
     return {

@@ -138,9 +138,9 @@ def judge(proof: Proof, variant: Variant) -> Verdict:
     """Run the hidden checks on a notebook that contains one variant.
 
     An alternative right answer must get all points, and a wrong variant must lose some.
-    Later exercises that use the variant must get all points if it is right or the first
-    wrong variant of its exercise. The other exercises do not run, because their code is
-    unchanged.
+    Later exercises that use the variant must get all points if the variant is right, or
+    if it is the first wrong variant of its exercise. The other exercises do not run,
+    because their code is unchanged.
     """
     unit = proof.graded
     exercise = exercise_of(unit, variant)

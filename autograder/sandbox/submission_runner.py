@@ -92,7 +92,7 @@ class SubmissionRunner:
 
     @contextlib.contextmanager
     def fresh(self, exercise: str) -> Iterator[SubmissionProxy]:
-        """Yield a student in a process in which all cells but no check have run.
+        """Yield a student in a process that has run all cells but no check.
 
         If a cell is stopped or ends its process, later runs leave this cell out.
 

@@ -241,9 +241,10 @@ def _defined_in(path: Path, names: Collection[str]) -> dict[str, Any]:
 
 
 def _put(course: Course, module: str, name: str, own: Any) -> None:
-    """Replace a function or class with `own`, or restore the course's for None.
+    """Replace a function or class with `own`, or restore the course's if it is None.
 
-    It is replaced in all modules of the course and of the learner, and in the notebook.
+    The name is replaced in all modules of the course and of the learner, and in the
+    notebook.
     """
     now = getattr(import_module(module), name)
     new = own or _replaced.get(f"{module}.{name}", now)

@@ -184,7 +184,7 @@ def _cause(
 
 
 def first_cause(failed: Sequence[CheckResult]) -> CheckResult:
-    """Return the failed check to read first; it names a mistake if any check does.
+    """Return the failed check to read first: one that names a mistake, if possible.
 
     If a check names a result kept from an earlier call, it comes before all others,
     because then each check sees results of the previous check. This does not apply to

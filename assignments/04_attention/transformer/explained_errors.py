@@ -341,16 +341,16 @@ CAUSES = (
         r"zip\(\) argument \d+ is",
     ),
     Cause(
-        "the line divides by zero. Treat this case before the division.",
+        "the line divides by zero. Handle this case before the division.",
         r"division by zero|0\.0 cannot be raised to a negative power|modulo by zero",
     ),
     Cause(
-        "the logarithm or the root of this number does not exist. Treat zero before "
+        "the logarithm or the root of this number does not exist. Handle zero before "
         "this line.",
         r"math domain error|expected a (positive|nonnegative) input",
     ),
     Cause(
-        "the line needs at least one value, and there is none. Treat the empty case "
+        "the line needs at least one value, and there is none. Handle the empty case "
         "before this line.",
         r"(min|max)(\(\) arg is an|\(\) iterable argument is) empty"
         r"|Expected reduction dim|expected at least one|pop from an? empty",
@@ -541,7 +541,7 @@ def _of_none(place: Place) -> Sentence:
             ):
                 return _no_return(names)
             return Sentence(
-                "{name} is None here, because the caller passed None. Treat this "
+                "{name} is None here, because the caller passed None. Handle this "
                 "case before this line.",
                 {"name": name},
             )

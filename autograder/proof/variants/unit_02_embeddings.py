@@ -832,12 +832,12 @@ tie_weights = answer("transformer.embeddings.tie_weights")
 tie_weights.wrong(
     "a copy",
     body("projection.weight.data.copy_(embedding.table.weight.data)"),
-    names="a copy, not one parameter",
+    names="a copy instead of one shared parameter",
 )
 tie_weights.wrong(
     "a clone",
     body("projection.weight = nn.Parameter(embedding.table.weight.detach().clone())"),
-    names="a copy, not one parameter",
+    names="a copy instead of one shared parameter",
 )
 tie_weights.wrong(
     "a new parameter around the same data",
@@ -851,7 +851,7 @@ tie_weights.wrong(
 )
 
 
-@tie_weights.wrong("load_state_dict", names="a copy, not one parameter")
+@tie_weights.wrong("load_state_dict", names="a copy instead of one shared parameter")
 def tie_weights(embedding, projection):
     state = projection.state_dict()
     state["weight"] = embedding.table.weight
@@ -902,7 +902,9 @@ tie_weights.wrong(
 )
 
 
-@tie_weights.wrong("a copy under no_grad", names="a copy, not one parameter")
+@tie_weights.wrong(
+    "a copy under no_grad", names="a copy instead of one shared parameter"
+)
 def tie_weights(embedding, projection):
     with torch.no_grad():
         projection.weight[:] = embedding.table.weight

@@ -312,7 +312,7 @@ attend.wrong(
 )
 
 
-@attend.wrong("a mask on the first head only")
+@attend.wrong("the mask on only the first head")
 def attend(self, q, k, v, mask=None):
     dropout = self.dropout if self.training else 0.0
     outputs, shares = [], []

@@ -2475,7 +2475,7 @@ any_settings.wrong(
     names="a temperature that is limited",
 )
 any_settings.wrong(
-    "a k of 50 at most",
+    "code only for k up to 50",
     swap("settings.top_k :] = 0.0", "min(50, settings.top_k) :] = 0.0"),
-    names="a k of 50 at most",
+    names="only for k up to 50",
 )

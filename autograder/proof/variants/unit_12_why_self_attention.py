@@ -956,7 +956,7 @@ alignment_error_rate.wrong(
 
 
 @alignment_error_rate.wrong(
-    "1 if no link is sure", names="did not count if no link is sure"
+    "1 if no link is sure", names="as if possible links did not count"
 )
 def alignment_error_rate(predicted, sure, possible):
     precision = len(predicted & possible) / max(1, len(predicted))

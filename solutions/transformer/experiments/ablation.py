@@ -28,7 +28,7 @@ class PartOfAddNorm(nn.Module):
         self.residual = residual
 
     def forward(self, x: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Apply `sublayer` to x (b, t, d_model), with the parts that are left."""
+        """Apply `sublayer` to x (b, t, d_model), with only the kept parts."""
         carried = x if self.residual else 0.0
         if self.norm_first:
             return carried + self.dropout(sublayer(self.norm(x)))

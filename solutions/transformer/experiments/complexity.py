@@ -187,7 +187,8 @@ def alignment_error_rate(
 
     Raises:
         TypeError: if the links are not in sets.
-        ValueError: if a sure link is not possible, or there is nothing to compare.
+        ValueError: if a sure link is not among the possible links, or there is nothing
+            to compare.
     """
     require_links(predicted, sure, possible)
     ### BEGIN SOLUTION

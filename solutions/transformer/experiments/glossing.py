@@ -131,7 +131,7 @@ def gloss_words(
 def share_of_right_glosses(
     model: Glosser, task: GlossTask, word: str | None = None
 ) -> float:
-    """Return the share of right glosses of all test words or of only one word."""
+    """Return the share of right glosses, for all test words or for only one word."""
     pairs = [pair for pair in task.test if word is None or word in pair.src]
     found = gloss_words(model, task, [pair.src for pair in pairs])
     right = [

@@ -218,8 +218,8 @@ def shares_of_heads(
     """Draw how often each head prefers the pronoun's noun to the other noun.
 
     Args:
-        shares: the title of each panel to a map from the kind of clue to shares from 0
-            to 1, (layers, h).
+        shares: a dict from panel titles to dicts, which map each kind of clue to shares
+            from 0 to 1, (layers, h).
         title: title of the figure.
 
     Returns:

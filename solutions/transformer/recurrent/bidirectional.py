@@ -115,7 +115,7 @@ class BidirectionalTranslator(nn.Module):
         """Compute logits (b, t, tgt_vocab_size) from states, contexts and words.
 
         The layer before the projection is maxout, which takes pairs of numbers and
-        keeps the larger number of each pair. The words are the previous ones.
+        keeps the larger number of each pair. `words` are the previous words.
         """
         hidden = self.before_output(torch.cat([seen, words], dim=-1))
         hidden = hidden.unflatten(-1, (-1, 2)).amax(dim=-1)  # (b, t, d_model)

@@ -43,7 +43,7 @@ class CorpusName(StrEnum):
 
 
 class Preset(StrEnum):
-    """The available configurations, each for the sizes of a model and its training."""
+    """The available configurations, each with a model's sizes and training settings."""
 
     tiny = "tiny"
     tutorial = "tutorial"

@@ -62,7 +62,7 @@ def train_step_in_parts(
 def _add_gradient(
     model: nn.Module, src: Tensor, tgt: Tensor, settings: StepSettings, share: Tensor
 ) -> float:
-    """Add the gradient of some sentences' loss times `share`; return this product."""
+    """Add the gradient of `share` times the sentences' loss; return this product."""
     pad_id = settings.pad_id
     decoder_input, target = teacher_forcing_split(trim_padding(tgt, pad_id))
     logits = model(trim_padding(src, pad_id), decoder_input)

@@ -33,7 +33,9 @@ def test_it_counts_the_answers_that_are_not_written(
     cells = [{"source": text.splitlines(True)} for text in [*sources, source]]
     Path("01_sums.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
     exec(source, {})
-    assert f"missing from the saved file: {0 if whole else 2}\n" in capsys.readouterr().out
+    assert (
+        f"missing from the saved file: {0 if whole else 2}\n" in capsys.readouterr().out
+    )
 
 
 def test_every_answer_as_it_is_given_out_is_counted(

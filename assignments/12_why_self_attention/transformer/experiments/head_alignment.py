@@ -180,7 +180,8 @@ def require_links(
 
     Raises:
         TypeError: if the links are not in sets.
-        ValueError: if a sure link is not possible, or there is nothing to compare.
+        ValueError: if a sure link is not among the possible links, or there is nothing
+            to compare.
     """
     names = {"predicted": predicted, "sure": sure, "possible": possible}
     for name, links in names.items():

@@ -137,7 +137,7 @@ def written_pronouns(
 
 
 def share_right(written: Sequence[str], sentences: Sequence[PronounSentence]) -> float:
-    """Return the share of predicted pronouns that are those of the translation."""
+    """Return the share of predicted pronouns that match the translation's."""
     right = [
         word == one.pair.tgt[one.tgt_pronoun]
         for word, one in zip(written, sentences, strict=True)

@@ -96,8 +96,7 @@ def make_marker_sentences(
     """Draw sentences whose class is the word after a marker at a random position.
 
     A sentence has 3 to `length` tokens. One of them is the marker, which is never the
-    last token. The others are random words out of `n_classes`, with the ids after the
-    marker's.
+    last token. The others are random words, whose `n_classes` ids follow the marker's.
 
     Args:
         n_sentences: the number n of sentences.
