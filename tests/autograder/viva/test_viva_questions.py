@@ -266,6 +266,15 @@ def test_a_guess_and_a_mere_error_are_not_asked_about():
     assert which.form == "which" and which.is_weak
 
 
+def test_no_question_asks_which_inputs_change_if_one_changes_by_a_little():
+    line = ChangedLine(1, "v + eps", "v", "v + eps -> v", "", is_weak=False)
+    own = [(torch.tensor([1 - 5e-6, 2]),), (torch.tensor([1.0, 0]),)]
+    for tiny, forms in ((0.0, ["value"]), (5e-6, ["which", "value"])):
+        new = [(torch.tensor([1 - tiny, 2]),), (torch.tensor([1.0, 3]),)]
+        asked = questions_about("f", own, {line: new}, "salt")
+        assert [one.form for one in asked] == forms
+
+
 def test_a_shape_with_repeated_numbers_is_weak():
     line = ChangedLine(1, "a", "b", "a -> b", "", is_weak=False)
     own = (torch.ones(1, 1, 4), torch.ones(1, 2, 1, 2))
