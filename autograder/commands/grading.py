@@ -182,13 +182,23 @@ _not_of_class = shutil.ignore_patterns(
 
 
 def chosen_submissions(
-    folder: "ClassFolder", slugs: list[str], students: list[str] | None
+    folder: "ClassFolder",
+    slugs: list[str],
+    students: list[str] | None,
+    skip_unknown: bool = False,
 ) -> "dict[str, list[Submission]]":
     """Return the submissions to grade for each unit.
 
+    Args:
+        folder: the class's folder.
+        slugs: the units.
+        students: the chosen students, or None for all.
+        skip_unknown: whether to name a chosen student without a submission and to
+            continue with the others.
+
     Raises:
         Exit: with status 2 and a message if there are none, or if a chosen student has
-            none.
+            none and is not skipped.
     """
     there = {slug: list(folder.submissions(slug)) for slug in slugs}
     known = {item.student for items in there.values() for item in items}
@@ -199,9 +209,11 @@ def chosen_submissions(
             "class's folder with --course-root."
         )
         raise typer.Exit(2)
-    for unknown in sorted(set(students or ()) - known):
+    named = set(students or ())
+    for unknown in sorted(named - known):
         hint = did_you_mean(unknown, known, "look into submitted/.")
         complain(f"{unknown} has handed in nothing of {', '.join(slugs)}: {hint}")
+    if named - known and not (skip_unknown and named & known):
         raise typer.Exit(2)
     chosen = {
         slug: [item for item in items if not students or item.student in students]

@@ -47,7 +47,7 @@ def viva(
     Print the first page, which contains one sheet for each student. The second page
     contains the answers, and the CSV file contains the questions as a quiz. With
     --student, the file names contain the ids, so that the files of the whole class are
-    not overwritten.
+    not overwritten. A student who has handed in nothing is named and skipped.
 
     Another CSV file is for your marks. Fill in 0, 1 or 2 for each question, and read
     the file with --take. `course report` then shows the marks.
@@ -79,7 +79,7 @@ def viva(
         numbers = ", ".join(name[:2] for name in CALLS)
         complain(f"Unit {slug[:2]} has no sheets: only the units {numbers} have them.")
         raise typer.Exit(2)
-    chosen = chosen_submissions(folder, [slug], student)[slug]
+    chosen = chosen_submissions(folder, [slug], student, skip_unknown=True)[slug]
     console = Console()
     workers = min(os.cpu_count() or 1, len(chosen))
     with Progress(console=console) as progress:

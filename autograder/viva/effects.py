@@ -147,7 +147,8 @@ def exact(number: float) -> str | None:
             top = {1: "", -1: "-"}.get(share.numerator, f"{share.numerator}{blank}")
             below = f"/{share.denominator}" if share.denominator > 1 else ""
             return f"{top}{word}{below}"
-    return None
+    is_64th = abs(number) < 1 and (64 * number).is_integer()
+    return str(Fraction(number)) if is_64th else None
 
 
 def _numbers(tensors: tuple[Tensor, ...]) -> Tensor:

@@ -14,6 +14,7 @@ DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 NOT_ASKED = ("def ", "class ", "raise ", "@")
 LONG_NUMBER = re.compile(r"(?<![\w.'\"])([1-9])(0{5,})\.0(?![\w.'\"])")
 SHORT_EXPONENT = re.compile(r"(?<=\de-)0(?=\d\b)")
+MINUS_ZERO = re.compile(r"-0(?![\w.])")  # such as in `x[:-0]`, which nobody writes
 AXIS_WORDS = ("dim", "axis", "start_dim")
 AXIS_CALLS = {
     *("softmax", "log_softmax", "sum", "mean", "var", "cat", "stack", "chunk", "size"),
@@ -107,7 +108,8 @@ def changed_lines(listing: str, given: Collection[str]) -> list[ChangedLine]:
             source = _as_text(ast.parse(mutant.source))
             pairs = enumerate(zip(before, source.splitlines(), strict=False), 1)
             different = [(n, a.strip(), b.strip()) for n, (a, b) in pairs if a != b]
-            if len(different) == 1 and source.count("\n") == listing.count("\n"):
+            is_one = len(different) == 1 and source.count("\n") == listing.count("\n")
+            if is_one and not MINUS_ZERO.search(different[0][2]):
                 is_weak = changes is mechanical_changes
                 line = ChangedLine(*different[0], mutant.change, source, is_weak)
                 found.setdefault(source, line)

@@ -9,6 +9,8 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import torch
+
 from autograder.phrases import Phrase
 from autograder.viva import NUMBER
 from autograder.viva.effects import (
@@ -110,10 +112,10 @@ def _difference(mine: Result, correct: Result) -> str:
     if shapes_of(mine) != shapes_of(correct):
         return f"Its shape is {shown_shapes(mine)} instead of {shown_shapes(correct)}."
     factor = factor_of(correct, mine)
-    if factor is not None:
+    if factor:
         shown_factor = exact(factor) or f"{factor:.4g}"
         return f"Each number is {shown_factor} times the correct one."
-    return "The shape is correct, and some numbers are wrong."
+    return "The shape is correct, and some values are wrong."
 
 
 def questions_about(
@@ -139,17 +141,51 @@ def questions_about(
             *(line.number, f"`{name}`", f"`{line.old}`", f"`{line.new}`"),
         )
         if 0 < len(kinds) - kinds.count("same") < len(kinds):
-            parts = _which(suppose, own, new, kinds, salt)
-            is_weak = line.is_weak or set(kinds) == {"same", "error"}
-            yield Question(name, "which", line, "", *parts, is_weak)
+            only_errors = set(kinds) == {"same", "error"}
+            if not (line.is_weak and only_errors) and not _has_tiny(own, new, kinds):
+                parts = _which(suppose, own, new, kinds, salt)
+                is_weak = line.is_weak or only_errors
+                yield Question(name, "which", line, "", *parts, is_weak)
         for at, kind in enumerate(kinds):
-            can_ask = kind == "shape" or (is_by_hand(own[at]) and is_by_hand(new[at]))
+            can_ask = kind == "shape" or (
+                is_by_hand(own[at]) and is_by_hand(new[at]) and not _is_truth(new[at])
+            )
             if kind in EASY and can_ask:
                 others = [run[at] for run in runs.values()]
                 where = suppose, LETTERS[at]
                 asked = _about_input(kind, where, own[at], new[at], others)
                 form, found = asked[0], asked[1:]
-                yield Question(name, form, line, LETTERS[at], *found, line.is_weak)
+                is_weak = line.is_weak or _is_repeated(own[at], new[at])
+                yield Question(name, form, line, LETTERS[at], *found, is_weak)
+
+
+def _has_tiny(
+    own: Sequence[Result], new: Sequence[Result], kinds: Sequence[str]
+) -> bool:
+    """Return whether a result that counts as the same has changed a little.
+
+    For example, `eps` changes a result by 0.000005, so the answer could be disputed.
+    """
+    runs = zip(own, new, kinds, strict=True)
+    return any(kind == "same" and not agree(a, b, 1e-6) for a, b, kind in runs)
+
+
+def _is_truth(result: Result) -> bool:
+    """Return whether a result is only True or False, which a student can guess."""
+    if isinstance(result, str) or len(result) > 1:
+        return False
+    return result[0].numel() == 1 and result[0].dtype == torch.bool
+
+
+def _is_repeated(old: Result, new: Result) -> bool:
+    """Return whether broadcasting may have repeated numbers, so that axes mean little.
+
+    For example, the axis of the heads and that of the positions may be mixed up.
+    """
+    if isinstance(old, str) or isinstance(new, str):
+        return False
+    sizes = [(a.numel(), b.numel()) for a, b in zip(old, new, strict=False)]
+    return any(b > a and b % a == 0 for a, b in sizes if a)
 
 
 def _which(

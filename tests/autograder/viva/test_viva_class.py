@@ -81,6 +81,20 @@ def test_only_the_chosen_students_get_a_sheet(tmp_path):
     assert "ann" not in page
 
 
+def test_a_chosen_student_without_work_is_named_and_the_others_get_a_sheet(tmp_path):
+    hand_in(tmp_path, "ann", {})
+    said = course("04", "--student", "cem", "--course-root", tmp_path)
+    named = f"cem has handed in nothing of {UNIT_04}: look into submitted/."
+    assert said.startswith("2 ") and named in said
+    assert not list(tmp_path.glob("report/*viva*"))
+    both = "--student", "cem", "--student", "ann"
+    said = course("04", *both, "--course-root", tmp_path)
+    assert said.startswith("0 ") and named in said
+    assert "0 of 1 sheets have questions" in said
+    page = (tmp_path / "report" / f"{UNIT_04}-ann-viva.html").read_text("utf-8")
+    assert "ann" in page and "cem" not in page
+
+
 def test_long_ids_give_a_short_name_that_depends_on_all_of_them(tmp_path):
     students = [f"student-with-a-long-id-{number}" for number in range(8)]
     unit = proof(UNIT_04).graded

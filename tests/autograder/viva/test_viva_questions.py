@@ -215,6 +215,7 @@ def test_a_changed_line_differs_in_one_line_only():
     [
         (0.0, "0"),
         (-0.125, "-1/8"),
+        (0.015625, "1/64"),
         (math.sqrt(2) * 1.5, "3√2/2"),
         (-math.log(3), "-ln 3"),
         (2 * math.log(2), "2 ln 2"),
@@ -250,6 +251,43 @@ def test_a_result_of_two_tensors_on_paper_shows_its_numbers():
 def asked(function: str, number: int, change: str, form: str, is_weak=False):
     line = ChangedLine(number, "old", "new", change, "", is_weak)
     return Question(function, form, line, "A", change + form, "A", "", (), is_weak)
+
+
+def test_a_guess_and_a_mere_error_are_not_asked_about():
+    line = ChangedLine(1, "x <= 0", "x < 0", "<= -> <", "", is_weak=True)
+    one, no = (torch.tensor([True]),), (torch.tensor([False]),)
+    both, none = (torch.tensor([True, True]),), (torch.tensor([False, True]),)
+    (value,) = questions_about("f", [one, both], {line: [no, none]}, "salt")
+    assert (value.form, value.letter) == ("value", "B")
+    runs = {line: [one, "RuntimeError"]}
+    assert list(questions_about("f", [one, both], runs, "salt")) == []
+    runs = {replace(line, is_weak=False): [one, "RuntimeError"]}
+    (which,) = questions_about("f", [one, both], runs, "salt")
+    assert which.form == "which" and which.is_weak
+
+
+def test_no_question_asks_which_inputs_change_if_one_changes_by_a_little():
+    line = ChangedLine(1, "v + eps", "v", "v + eps -> v", "", is_weak=False)
+    own = [(torch.tensor([1 - 5e-6, 2]),), (torch.tensor([1.0, 0]),)]
+    for tiny, forms in ((0.0, ["value"]), (5e-6, ["which", "value"])):
+        new = [(torch.tensor([1 - tiny, 2]),), (torch.tensor([1.0, 3]),)]
+        asked = questions_about("f", own, {line: new}, "salt")
+        assert [one.form for one in asked] == forms
+
+
+def test_a_shape_with_repeated_numbers_is_weak():
+    line = ChangedLine(1, "a", "b", "a -> b", "", is_weak=False)
+    own = (torch.ones(1, 1, 4), torch.ones(1, 2, 1, 2))
+    wide = (torch.ones(1, 2, 4), torch.ones(1, 2, 2, 2))
+    turned = (torch.ones(1, 4, 1), torch.ones(1, 2, 1, 2))
+    for new, is_weak in ((wide, True), (turned, False)):
+        (shape,) = questions_about("f", [own], {line: [new]}, "salt")
+        assert shape.form == "shape" and shape.is_weak == is_weak
+
+
+def test_no_change_makes_a_slice_end_at_minus_0():
+    changed = changed_lines("def f(x):\n    return (x[:-1], x[1:])", given=())
+    assert changed and not any("-0" in one.new for one in changed)
 
 
 def test_other_lines_and_changes_come_before_repetitions():
