@@ -25,8 +25,8 @@ ROOT_RIGHTS = (
     *("CAP_NET_ADMIN", "CAP_SYS_RESOURCE", "CAP_CHOWN", "CAP_DAC_OVERRIDE"),
 )
 
-# With these capabilities, the parent lowers the priority of processes and reads how much
-# memory they share.
+# With these capabilities, the parent lowers the priority of processes, and reads how
+# much memory they share.
 OTHER_RIGHTS = {"CAP_SYS_NICE": 23, "CAP_SYS_PTRACE": 19}
 
 NO_SANDBOX = (
