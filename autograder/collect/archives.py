@@ -24,12 +24,11 @@ from autograder.collect.incoming import (
 from autograder.collect.platform_names import match_platform
 from autograder.repair.reading import BROKEN_ARCHIVE, MAX_BYTES, count_of_entries
 
-MAX_FILES = 10_000  # files that may be notebooks, in one archive
+MAX_FILES = 20_000  # files that may be notebooks, in one archive
 MAX_ENTRIES = 200_000  # entries of any kind, because each entry needs memory
 MAX_ENTRIES_OF_A_STUDENT = 50_000
 MAX_TOTAL = 4 << 30  # declared bytes of all notebooks in one archive
 MAX_OF_A_STUDENT = 256 << 20  # declared bytes in one student's archives
-MAX_FILES_OF_A_STUDENT = 500  # files that may be notebooks
 USUAL_RATIO = 50  # of a whole archive, which a class of notebooks does not exceed
 SMALL_ARCHIVE = 2 * MAX_BYTES  # archives that unpack to less may have any ratio
 MAX_DEPTH = 4  # nested archives
@@ -62,12 +61,8 @@ class Allowance:
 
     def of_a_student(self, content: bytes) -> Allowance:
         """Return the part of this allowance for an archive that one student sent."""
-        size = min(MAX_OF_A_STUDENT, usual_size(content))
-        return Allowance(
-            min(size, self.size),
-            min(MAX_FILES_OF_A_STUDENT, self.files),
-            MAX_ENTRIES_OF_A_STUDENT,
-        )
+        size = min(MAX_OF_A_STUDENT, usual_size(content), self.size)
+        return Allowance(size, MAX_FILES, MAX_ENTRIES_OF_A_STUDENT)
 
     def take(self, infos: list[zipfile.ZipInfo]) -> None:
         """Subtract entries from the allowance.
@@ -252,17 +247,13 @@ def _read_entry(
     try:
         file = IncomingNotebook(parts, when, archive.read(info), own is not None)
         if is_archive(parts[-1]):
-            is_of_a_student = depth == 1
-            part = (
-                allowance.of_a_student(file.content) if is_of_a_student else allowance
-            )
-            before = part.size, part.files
+            part = allowance.of_a_student(file.content) if depth == 1 else allowance
+            before = part.size
             try:
                 read_inner_archive(file, reading, part, depth + 1)
             finally:
-                if is_of_a_student:  # together, they stay within the allowance
-                    allowance.size -= before[0] - part.size
-                    allowance.files -= before[1] - part.files
+                if depth == 1:  # together, they stay within the allowance
+                    allowance.size -= before - part.size
         else:
             take_or_leave(file, reading)
     except CollectError as error:

@@ -239,8 +239,9 @@ def test_memory_of_all_processes_together_is_limited(remote):
 def test_memory_of_programs_is_not_taken_for_shared_memory(remote):
     """Each of the programs holds less than a fork would share with the parent."""
     hoards = (
-        "import subprocess, sys, time\ncode = 'import time; hoard = b\"x\" * (60 << 20)'"
-        "\ncommand = [sys.executable, '-ISc', code + '; time.sleep(60)']\n"
+        "import subprocess, sys, time\n"
+        "code = 'import time; hoard = b\"x\" * (60 << 20)'\n"
+        "command = [sys.executable, '-ISc', code + '; time.sleep(60)']\n"
         "for _ in range(16): subprocess.Popen(command)\ntime.sleep(40)\nprint('got it')"
     )
     limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=400 << 20)
