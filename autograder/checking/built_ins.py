@@ -18,6 +18,7 @@ ATTENTION = (
     "flex_attention",
     "math_attention",
     "sdpa_dense",
+    "attention_23",  # of ONNX, in Python
 )
 ENCODER_LAYER = ("TransformerEncoderLayer", "_transformer_encoder_layer_fwd")
 OF_HEADS = (
@@ -27,8 +28,10 @@ OF_HEADS = (
     "_triton_multi_head_attention",
     *ENCODER_LAYER,
 )
-LAYER_NORM = ("LayerNorm", "layer_norm", "native_layer_norm", "_normalize")
-RMS_NORM = ("RMSNorm", "rms_norm", "_fused_rms_norm")
+LAYER_NORM = (
+    *("LayerNorm", "layer_norm", "native_layer_norm", "_normalize", "layernorm_ref"),
+)
+RMS_NORM = ("RMSNorm", "rms_norm", "_fused_rms_norm", "rmsnorm_ref")
 GROUP_NORM = ("GroupNorm", "group_norm", "native_group_norm")
 BATCH_NORM = (
     "batch_norm",
@@ -36,9 +39,18 @@ BATCH_NORM = (
     "_native_batch_norm_legit",
     "_batch_norm_impl_index",
     "_batch_norm_with_update",
+    "native_batch_norm_helper",  # the decomposition in Python
     "cudnn_batch_norm",
 )
-GRU_CELL = ("GRUCell", "gru_cell", "_thnn_fused_gru_cell")
+GRU_CELL = (
+    *("GRUCell", "gru_cell", "_thnn_fused_gru_cell"),
+    *("gru_cell_data", "one_layer_while_loop_gru"),  # decompositions in Python
+)
+LOOKUP_GRADIENT = (
+    *("embedding_backward", "embedding_sparse_backward", "index_select_backward"),
+    *("_embedding_bag_backward", "_embedding_bag_dense_backward"),
+    "_embedding_bag_sparse_backward",
+)
 OTHER_NAMES = {
     "scaled_dot_product_attention": ATTENTION,
     "MultiheadAttention": OF_HEADS,
@@ -54,7 +66,8 @@ OTHER_NAMES = {
     "batch_norm": BATCH_NORM,
     "GRUCell": GRU_CELL,
     "GRU": ("gru",),
-    "autograd": ("_engine_run_backward", "_make_dual"),
+    "autograd": ("_engine_run_backward", "_make_dual", "grad_fn"),
+    "embedding_dense_backward": LOOKUP_GRADIENT,
 }
 
 

@@ -29,6 +29,8 @@ MAX_ENTRIES = 200_000  # entries of any kind, because each entry needs memory
 MAX_ENTRIES_OF_A_STUDENT = 50_000
 MAX_TOTAL = 4 << 30  # declared bytes of all notebooks in one archive
 MAX_OF_A_STUDENT = 256 << 20  # declared bytes in one student's archives
+USUAL_RATIO = 50  # of a whole archive, which a class of notebooks does not exceed
+SMALL_ARCHIVE = 2 * MAX_BYTES  # archives that unpack to less may have any ratio
 MAX_DEPTH = 4  # nested archives
 MAX_RATIO = 1000  # deflate reaches 1032, but a notebook seldom exceeds 50
 SMALL = 1 << 20  # smaller files may have any ratio
@@ -56,6 +58,11 @@ class Allowance:
             raise CollectError(f"holds {count} files; {self.entries} are allowed")
         self.entries -= count
         return zipfile.ZipFile(io.BytesIO(content))
+
+    def of_a_student(self, content: bytes) -> Allowance:
+        """Return the part of this allowance for an archive that one student sent."""
+        size = min(MAX_OF_A_STUDENT, usual_size(content), self.size)
+        return Allowance(size, MAX_FILES, MAX_ENTRIES_OF_A_STUDENT)
 
     def take(self, infos: list[zipfile.ZipInfo]) -> None:
         """Subtract entries from the allowance.
@@ -99,7 +106,8 @@ def read_archive(
         CollectError: if the whole archive is broken, empty or too large. In this case,
             no file is taken.
     """
-    own = allowance or Allowance(MAX_TOTAL, MAX_FILES, MAX_ENTRIES)
+    size = min(MAX_TOTAL, max(MAX_OF_A_STUDENT, usual_size(content)))
+    own = allowance or Allowance(size, MAX_FILES, MAX_ENTRIES)
     try:
         with own.open(content) as archive:
             if parents and all(info.is_dir() for info in archive.infolist()):
@@ -110,8 +118,7 @@ def read_archive(
             own.take(infos)
             reading.left_out += left_out
             for info, parts in found:
-                budget = own if depth > 1 else of_a_student()
-                _read_entry(archive, info, parts, when, reading, budget, depth)
+                _read_entry(archive, info, parts, when, reading, own, depth)
     except CollectError:
         raise
     except BROKEN_ARCHIVE as error:
@@ -141,9 +148,9 @@ def read_inner_archive(
         ]
 
 
-def of_a_student() -> Allowance:
-    """Return the limits for an archive that one student sent."""
-    return Allowance(MAX_OF_A_STUDENT, MAX_FILES, MAX_ENTRIES_OF_A_STUDENT)
+def usual_size(content: bytes) -> int:
+    """Return the most bytes to which an honest archive unpacks."""
+    return max(SMALL_ARCHIVE, USUAL_RATIO * len(content))
 
 
 def _wanted(
@@ -240,7 +247,13 @@ def _read_entry(
     try:
         file = IncomingNotebook(parts, when, archive.read(info), own is not None)
         if is_archive(parts[-1]):
-            read_inner_archive(file, reading, allowance, depth + 1)
+            part = allowance.of_a_student(file.content) if depth == 1 else allowance
+            before = part.size
+            try:
+                read_inner_archive(file, reading, part, depth + 1)
+            finally:
+                if depth == 1:  # together, they stay within the allowance
+                    allowance.size -= before - part.size
         else:
             take_or_leave(file, reading)
     except CollectError as error:

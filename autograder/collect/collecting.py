@@ -34,7 +34,7 @@ from autograder.collect.roster import (
     read_roster,
     students_in_gradebook,
 )
-from autograder.collect.sorting import SortedNotebook, Sorter
+from autograder.collect.sorting import SortedNotebook, Sorter, order_of
 from autograder.collect.sources import read_incoming, refuse_inside
 from autograder.collect.submission_store import (
     AS_GIVEN_OUT,
@@ -196,6 +196,7 @@ class _Collecting:
         reading.notebooks = list(map(self.quarantine.with_time, reading.notebooks))
         found = self.sorting.sort(reading, self.matcher)
         self.done.warnings += found.warnings
+        self.done.report.results += found.leave_out_surplus()
         move(self.folder, self.submitted, self.done.moved)
         self.matcher.save()
         for incoming, result in found.put_aside:
@@ -273,7 +274,7 @@ class _Collecting:
             place = SubmissionStore(self.folder.root, self.submitted, student, slug)
             place.keep_what_is_there()
             new = [place.keep(self._record(item), item.incoming.content)
-                   for item in sorted(items, key=_order)]  # fmt: skip
+                   for item in sorted(items, key=order_of)]  # fmt: skip
             if when := self.times.of(student, slug):
                 place.note_time(when)
             last = installed[student] = place.install(due)
@@ -353,10 +354,6 @@ class _Collecting:
             with self.folder.open_gradebook() as gradebook:
                 for student, details in new.items():
                     gradebook.update_or_create_student(student, **details)
-
-
-def _order(item: SortedNotebook) -> tuple[int, datetime, int]:
-    return item.named.file or 0, item.incoming.when, item.named.version
 
 
 def _record_of(incoming: IncomingNotebook, named: ParsedName) -> Record:

@@ -16,6 +16,7 @@ from autograder.atomic_write import atomic_write
 from autograder.collect.name_cleaning import folder_name
 from autograder.collect.submission_store import STORE
 from autograder.sandbox.error_words import clean
+from autograder.sandbox.safe_cells import quoted
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "pages" / "collect"
 ACCOUNTS, SOURCES = "_accounts", "sources.json"
@@ -26,7 +27,6 @@ TAKEN, PUT_ASIDE, REFUSED, PASSED_OVER = STATES = (
     "passed over",
 )
 COLUMNS = ("file", "state", "student", "unit", "handed in (UTC)", "why")
-DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,7 @@ def _cells(result: ImportResult) -> Iterator[str]:
 
 def _harmless(cell: str) -> str:
     """Return a cell that spreadsheets do not interpret as a formula."""
-    plain = clean(cell, 1000)
-    return f"'{plain}" if plain.startswith(DANGEROUS) else plain
+    return quoted(clean(cell, 1000))
 
 
 def page_of(report: ImportReport) -> str:
@@ -187,9 +186,8 @@ def page_of(report: ImportReport) -> str:
     )
     environment.filters["plain"] = lambda text: clean(str(text), 300)
     problems = report.problems()
-    rest = [
-        result for result in report.of(PUT_ASIDE, REFUSED) if result not in problems
-    ]
+    known = set(map(id, problems))  # by id, because there may be many thousands
+    rest = [one for one in report.of(PUT_ASIDE, REFUSED) if id(one) not in known]
     return environment.get_template("import_report.html.j2").render(
         report=report,
         counts={state: len(report.of(state)) for state in STATES},

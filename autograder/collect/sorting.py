@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from autograder.collect.detect_unit import UnitDetector
-from autograder.collect.import_report import PUT_ASIDE, ImportResult
+from autograder.collect.import_report import PUT_ASIDE, REFUSED, ImportResult
 from autograder.collect.incoming import IncomingFiles, IncomingNotebook
 from autograder.collect.match_students import (
     Match,
@@ -19,6 +20,10 @@ from autograder.collect.match_students import (
 from autograder.collect.platform_names import ParsedName
 from autograder.course import Unit
 
+# A student could send thousands of files, and storing each takes a moment.
+MOST_TAKEN = 100  # files of a student for a unit
+MOST_PUT_ASIDE = 500  # files of one archive or folder
+TOO_MANY = "is one of more than {0} files: only {0} are kept"
 FEWEST, MOST = 5, 0.75  # number and share of notebooks that decide an archive's unit
 
 
@@ -41,6 +46,37 @@ class SortResult:
     put_aside: list[tuple[IncomingNotebook, ImportResult]] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
 
+    def leave_out_surplus(self) -> list[ImportResult]:
+        """Leave out all but the last `MOST_TAKEN` of a student's files for a unit.
+
+        Also leave out all but the first of the files that were put aside, if they come
+        from the same archive or folder.
+
+        Returns:
+            The results for the files that were left out.
+        """
+        surplus, left_out = [], set[int]()
+        counts: Counter[object] = Counter()
+        for item in sorted(self.taken, key=order_of, reverse=True):
+            counts[item.unit, item.students] += 1
+            if counts[item.unit, item.students] > MOST_TAKEN:
+                why = TOO_MANY.format(MOST_TAKEN)
+                own = item.incoming.source, REFUSED, item.students, why
+                surplus.append(ImportResult(*own, item.unit.slug, is_beside=True))
+                left_out.add(id(item))
+        self.taken = [one for one in self.taken if id(one) not in left_out]
+        aside = []
+        for incoming, result in self.put_aside:
+            around = incoming.parts[:-1][:1]
+            counts[around] += len(around)
+            if counts[around] > MOST_PUT_ASIDE:
+                why = TOO_MANY.format(MOST_PUT_ASIDE)
+                surplus.append(replace(result, state=REFUSED, why=why))
+            else:
+                aside.append((incoming, result))
+        self.put_aside = aside
+        return surplus
+
     def by_unit(self) -> dict[str, dict[str, list[SortedNotebook]]]:
         """Return the taken notebooks by unit and student."""
         found: dict[str, dict[str, list[SortedNotebook]]] = {}
@@ -49,6 +85,11 @@ class SortResult:
             for student in item.students:
                 of_unit.setdefault(student, []).append(item)
         return found
+
+
+def order_of(item: SortedNotebook) -> tuple[int, datetime, int]:
+    """Return a key that sorts the submissions of a student by their time."""
+    return item.named.file or 0, item.incoming.when, item.named.version
 
 
 class Sorter:

@@ -39,7 +39,7 @@ from autograder.unit import (
 ATTEMPTS = 2
 LOOKS_INSIDE = re.compile(
     r"\b(?:student_side|ctypes|sys\.modules|_getframe|getsource|"
-    r"gc\.get_\w+|from gc import)\b"
+    r"gc\.get_\w+|from gc import|torch\._[A-Za-z]\w*)\b"
 )
 
 

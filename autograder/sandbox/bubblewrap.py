@@ -25,7 +25,9 @@ ROOT_RIGHTS = (
     *("CAP_NET_ADMIN", "CAP_SYS_RESOURCE", "CAP_CHOWN", "CAP_DAC_OVERRIDE"),
 )
 
-SYS_NICE = 23  # the capability with which the parent lowers the priority of processes
+# With these capabilities, the parent lowers the priority of processes, and reads how
+# much memory they share.
+OTHER_RIGHTS = {"CAP_SYS_NICE": 23, "CAP_SYS_PTRACE": 19}
 
 NO_SANDBOX = (
     "bubblewrap (bwrap) does not work here, so a submission can read your files, use "
@@ -102,7 +104,8 @@ def sandbox_command(kind: str) -> list[str]:
 def _other_rights() -> list[str]:
     """Return the optional capabilities that root has here; containers may lack some."""
     words = Path("/proc/self/status").read_text().partition("CapEff:")[2].split()
-    return ["CAP_SYS_NICE"] if int(words[0], 16) >> SYS_NICE & 1 else []
+    rights = int(words[0], 16)
+    return [name for name, number in OTHER_RIGHTS.items() if rights >> number & 1]
 
 
 def kind_in_a_container() -> str:

@@ -147,7 +147,7 @@ class SubmissionRunner:
         cells = cells_with_reference_answers(self.cells, self.answers, exercise)
         if cells is None:
             return None
-        return self._student_of(cells, self._seconds_again(exercise))
+        return self._student_of(cells, self._seconds_again(exercise), is_secret=True)
 
     def _seconds_again(self, exercise: str) -> float:
         """Return the time in seconds for another run of an exercise's checks."""
@@ -156,19 +156,22 @@ class SubmissionRunner:
 
     @contextlib.contextmanager
     def _student_without(
-        self, banned: Banned, cells: Sequence[NumberedCell]
+        self, banned: Banned, cells: Sequence[NumberedCell], is_secret: bool
     ) -> Iterator[SubmissionProxy]:
         """Yield a student in a child without the banned built-ins.
+
+        If `is_secret`, the cells contain the course's answers, and how the child ends
+        is not recorded, because it could tell more than one bit about them.
 
         Raises:
             StudentGone: under the same conditions as in `fresh`.
         """
         try:
             seconds = self.limits.exercise_seconds
-            with self._student_of(cells, seconds, banned) as student:
+            with self._student_of(cells, seconds, banned, is_secret) as student:
                 yield student
         except StudentGone as gone:
-            if gone.limit is not None:
+            if gone.limit is not None and not is_secret:
                 self.limits_hit.append(Phrase("without built-ins: {limit}", gone.limit))
             raise
 
@@ -178,6 +181,7 @@ class SubmissionRunner:
         cells: Sequence[NumberedCell],
         seconds: float,
         banned: Banned | None = None,
+        is_secret: bool = False,
     ) -> Iterator[SubmissionProxy]:
         """Yield a student in a child in which the given cells have run.
 
@@ -204,13 +208,17 @@ class SubmissionRunner:
         except BaseException:
             self._end(child)
             raise
-        with self._student_in(child, seconds, cells) as student:
+        with self._student_in(child, seconds, cells, is_secret) as student:
             yield student
         self._end(child)
 
     @contextlib.contextmanager
     def _student_in(
-        self, child: Child, seconds: float, cells: Sequence[NumberedCell] | None = None
+        self,
+        child: Child,
+        seconds: float,
+        cells: Sequence[NumberedCell] | None = None,
+        is_secret: bool = False,
     ) -> Iterator[SubmissionProxy]:
         """Yield a student in a child, and end the child after an error."""
         deadline = min(time.monotonic() + seconds, self._deadline)
@@ -230,7 +238,7 @@ class SubmissionRunner:
                 transport,
                 [source for _, source in ran],
                 lines,
-                lambda banned: self._student_without(banned, order),
+                lambda banned: self._student_without(banned, order, is_secret),
             )
         except BaseException:
             if child is self._kept:

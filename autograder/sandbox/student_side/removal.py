@@ -16,7 +16,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -25,6 +25,14 @@ from .errors import REMOVED
 from .system_calls import forbid_programs
 
 ENGINE = "_engine_run_backward"  # it calls a method written in C
+NODE = "grad_fn"  # a tensor's node, which can be called without the engine
+# Static Runtime, oneDNN Graph, NativeRT and compiled models call kernels that they
+# contain, so the removed operators would still work there. The methods of `Node` can
+# put such a call into a graph.
+OTHER_RUNTIMES = (
+    *("_jit_to_static_module", "_fuse_to_static_module", "_jit_set_llga_enabled"),
+    *("_nativert", "_aoti", "Node.g_", "Node.gs_", "Node.copyAttributes"),
+)
 BACKENDS = (
     *("CPU", "CUDA", "MPS", "XPU", "MkldnnCPU", "NestedTensorCPU", "NestedTensorCUDA"),
     *("QuantizedCPU", "SparseCPU", "SparseCsrCPU", "CompositeImplicitAutograd"),
@@ -60,8 +68,11 @@ def remove(banned: Sequence[tuple[str, Sequence[str]]]) -> None:
                 of_name.setdefault(name, dotted)
     if any(dotted.startswith("torch.") for dotted in of_name.values()):
         _remove_operators({**of_name, "from_file": "a file of PyTorch's"})
+        _remove_other_runtimes()
     if ENGINE in of_name:
         _remove_method(torch._C._ImperativeEngine, "run_backward")
+    if NODE in of_name:
+        _remove_nodes()
     files = _remove_functions(of_name, folders)
     if sys.platform == "linux":
         forbid_programs()
@@ -97,18 +108,42 @@ def _remove_operators(of_name: dict[str, str]) -> None:
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
 
 
-def _remove_method(owner: type, name: str) -> None:
-    """Replace a method written in C with a function that raises `MemoryError`.
+def _remove_other_runtimes() -> None:
+    """Delete the parts of PyTorch that run operators without its dispatcher."""
+    for name in OTHER_RUNTIMES:
+        *holders, last = name.split(".")
+        holder = getattr(torch._C, holders[0], None) if holders else torch._C
+        if isinstance(part := getattr(holder, last, None), ModuleType):
+            vars(part).clear()
+        if part is not None:
+            delattr(holder, last)
 
-    The method's object consists of a header, the class, the name, the qualified name
-    and the address of its PyMethodDef. In the PyMethodDef, the function's address
-    follows the name.
+
+def _remove_method(owner: type, name: str) -> None:
+    """Replace a method written in C with a function that raises `MemoryError`."""
+    function = _function_in_c(owner, name)
+    function.value = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
+
+
+def _remove_nodes() -> None:
+    """Hide the nodes of PyTorch's graph: no tensor has one, as if it had no hooks."""
+    tensor = torch._C.TensorBase
+    hooks = _function_in_c(tensor, "_backward_hooks").value
+    _function_in_c(tensor, NODE).value = hooks
+    _function_in_c(torch._C._FunctionBase, "next_functions").value = None
+
+
+def _function_in_c(owner: type, name: str) -> ctypes.c_void_p:
+    """Return the address of the function behind a method or an attribute, to change it.
+
+    The descriptor consists of a header, the class, the name, the qualified name and the
+    address of its PyMethodDef or PyGetSetDef. In both, the function's address follows
+    the name.
     """
     size = ctypes.sizeof(ctypes.c_void_p)
     place = id(vars(owner)[name]) + object.__basicsize__ + 3 * size
     definition = ctypes.c_void_p.from_address(place).value or 0
-    function = ctypes.c_void_p.from_address(definition + size)
-    function.value = ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, ctypes.c_void_p).value
+    return ctypes.c_void_p.from_address(definition + size)
 
 
 def _remove_functions(

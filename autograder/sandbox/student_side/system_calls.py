@@ -42,9 +42,12 @@ CALLS = {  # numbers on x86-64 and arm64, from Linux's tables
     "inotify_init": (253, 26),  # it reports files that others open; arm64 lacks it
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
+    "splice": (275, 76),  # a pipe keeps pages that are mapped no longer
+    "tee": (276, 77),
+    "vmsplice": (278, 75),
 }
 PROGRAMS = {"execve": (59, 221), "execveat": (322, 281)}
-SOCKET, MMAP = (41, 198), (9, 222)
+SOCKET, SOCKET_PAIR, MMAP = (41, 198), (53, 199), (9, 222)
 FLOCK, FCNTL = (73, 32), (72, 25)
 LOCKS = (5, 6, 7, 36, 37, 38)  # F_GETLK to F_SETLKW, F_OFD_GETLK to F_OFD_SETLKW
 NOTICES = (1024, 1025, 1026)  # F_SETLEASE, F_GETLEASE, F_NOTIFY
@@ -99,7 +102,8 @@ def _filter(column: int, machine: int, calls: dict[str, tuple[int, int]]) -> byt
         (LOAD, 0, 0, NUMBER_AT),
         (JUMP_AT_LEAST, 0, 1, X32_CALLS),
         (RETURN, 0, 0, KILL),
-        (JUMP_EQUAL, 0, 4, SOCKET[column]),
+        (JUMP_EQUAL, 1, 0, SOCKET[column]),
+        (JUMP_EQUAL, 0, 4, SOCKET_PAIR[column]),
         (LOAD, 0, 0, FIRST_ARGUMENT_AT),
         (JUMP_EQUAL, 0, 1, socket.AF_UNIX),
         (RETURN, 0, 0, ALLOW),

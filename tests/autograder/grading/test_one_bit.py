@@ -47,15 +47,15 @@ CHANNELS = {
 LIMITS = Limits(cell_seconds=60, exercise_seconds=6, submission_seconds=300)
 
 
-def told(unit: GradedUnit, parent: object, secret: str, quadruple: str) -> list:
+def told(unit: GradedUnit, parent: object, secret: str, **later: str) -> list:
     """Return all results of a submission in a course with this answer."""
-    notebook = filled_in(unit, double=SPY, quadruple=quadruple)
+    notebook = filled_in(unit, double=SPY, **later)
     answers = {**unit.answers, "double": COURSE.format(secret=secret)}
     ours = our_answers(answers, notebook)
     cells = cells_to_run(notebook)
     students = SubmissionRunner(parent, cells, {}, LIMITS, ours)
     with students:
-        results = run_checks(unit, students, only={"double", "quadruple"})
+        results = run_checks(unit, students, only={"double", *later})
     runs = [(run.outputs, run.error, run.stopped) for run in students.runs]
     shown = [asdict(one) for one in point_to_earlier(results, notebook)]
     return [shown, runs, students.limits_hit]
@@ -70,7 +70,9 @@ def test_no_channel_carries_an_answer_out(
         "\ndef quadruple(x):\n    word = secret()\n    if not word:\n"
         f"        raise ValueError('nothing seen')\n    {CHANNELS[channel]}\n"
     )
-    found = [told(tiny_unit, parents("none"), one, quadruple) for one in SECRETS]
+    found = [
+        told(tiny_unit, parents("none"), one, quadruple=quadruple) for one in SECRETS
+    ]
     assert found[0] == found[1]
     assert "nothing seen" in str(found[0])
 
@@ -84,9 +86,36 @@ def test_a_check_that_passes_tells_one_bit(
         "    raise ValueError(secret())\n"
     )
     (passes, *one), (fails, *other) = (
-        told(tiny_unit, parents("none"), secret, quadruple) for secret in SECRETS
+        told(tiny_unit, parents("none"), secret, quadruple=quadruple)
+        for secret in SECRETS
     )
     assert one == other and passes[:2] == fails[:2]
     assert [passes[2]["status"], fails[2]["status"]] == ["passed", "failed"]
     assert passes[2]["hint"].startswith("It passes with the course's")
     assert "first" not in str(passes) and "another" not in str(fails)
+
+
+@pytest.mark.parametrize("ends", ["os._exit(3)", "os.kill(os.getpid(), 9)"])
+def test_the_run_without_a_built_in_tells_no_more(
+    tiny_unit: GradedUnit, parents: Callable, ends: str
+) -> None:
+    scaler = f"""
+from torch import nn
+class Scaler(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        try:
+            vars(nn)["".join(reversed("raeniL"))](2, 2)
+        except RuntimeError:
+            if secret() == "first":
+                {ends}
+    def forward(self, x):
+        return x * self.weight + (0 if secret() else 1)
+"""
+    first, another = (
+        told(tiny_unit, parents("none"), one, scaler=scaler) for one in SECRETS
+    )
+    assert first[1:] == another[1:]
+    status = {one["name"]: one["status"] for one in another[0]}
+    assert status["test_scaler_is_written"] == "passed"

@@ -236,13 +236,31 @@ def test_memory_of_all_processes_together_is_limited(remote):
     assert printed(students) == "got it\n"
 
 
+def test_memory_of_programs_is_not_taken_for_shared_memory(remote):
+    """Each of the programs holds less than a fork would share with the parent."""
+    hoards = (
+        "import subprocess, sys, time\n"
+        "code = 'import time; hoard = b\"x\" * (60 << 20)'\n"
+        "command = [sys.executable, '-ISc', code + '; time.sleep(60)']\n"
+        "for _ in range(16): subprocess.Popen(command)\ntime.sleep(40)\nprint('got it')"
+    )
+    limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=400 << 20)
+    students = remote(hoards, DEFINES, limits=limits)
+    run(students)
+    assert "too much memory together" in students.runs[0].stopped
+
+
 def test_memory_that_is_counted_nowhere_cannot_be_had(remote, parent):
     students = remote(
         "import os, ctypes\ntry:\n    os.memfd_create('hoard')\n"
         "    print('got it')\nexcept OSError as error:\n    print(error)\n"
-        "print(ctypes.CDLL(None).shmget(0, 4096, 0o1600))",
+        "library = ctypes.CDLL(None)\nprint(library.shmget(0, 4096, 0o1600))\n"
+        # A pipe would keep a huge page of which it got one byte.
+        "page, ends = ctypes.create_string_buffer(b'x'), os.pipe()\n"
+        "part = (ctypes.c_size_t * 2)(ctypes.addressof(page), 1)\n"
+        "print(library.vmsplice(ends[1], part, 1, 0))",
         DEFINES,
     )
     run(students)
     if parent.is_protected:
-        assert printed(students) == "[Errno 38] Function not implemented\n-1\n"
+        assert printed(students) == "[Errno 38] Function not implemented\n-1\n-1\n"

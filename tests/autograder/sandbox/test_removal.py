@@ -11,6 +11,7 @@ from autograder.sandbox.submission_runner import SubmissionRunner
 NORM = ["torch.nn.LayerNorm", "torch.nn.functional.layer_norm"]
 ATTENTION = ["torch.nn.MultiheadAttention"]
 AUTOGRAD = ["torch.autograd", "torch.autograd.grad", "torch.Tensor.backward"]
+LOOKUP = [*AUTOGRAD, "torch.ops.aten.embedding_dense_backward"]
 BLEU = ["sacrebleu.corpus_bleu"]
 USES = {
     "function": (NORM, "return F.layer_norm(x, x.shape[-1:])"),
@@ -24,6 +25,41 @@ USES = {
         "    return torch.native_layer_norm(nested, (4,), one, one, 1e-5)[0].is_nested",
     ),
     "compiled": (NORM, "return torch.jit.trace(lambda y: G.layer_norm(y, (4,)), x)(x)"),
+    "a runtime without the dispatcher": (
+        NORM,
+        "one = torch.jit.freeze(torch.jit.trace(nn.LayerNorm(4).eval(), x))\n"
+        "    return torch._C._jit_to_static_module(one._c)(x)",
+    ),
+    "a graph for such a runtime": (
+        NORM,
+        "inner = torch.jit.trace(lambda y: G.layer_norm(y, (4,)), x).graph\n"
+        "    graph = torch._C.Graph()\n"
+        "    node = graph.create('prim::StaticSubgraph', [graph.addInput('x')], 1)\n"
+        "    node.g_('Subgraph', inner)\n"
+        "    graph.registerOutput(graph.insertNode(node).output())\n"
+        "    return torch._C._create_function_from_graph('h', graph)(x)",
+    ),
+    "a decomposition": (
+        ["torch.nn.functional.batch_norm"],
+        "from torch._decomp.decompositions import native_batch_norm_helper as norm\n"
+        "    return norm(x, None, None, None, None, True, 0.1, 1e-5, False)[0]",
+    ),
+    "attention of ONNX": (
+        ["torch.nn.functional.scaled_dot_product_attention"],
+        "from torch.onnx.ops._impl import attention_23\n"
+        "    return attention_23(*[x[None]] * 3, qk_matmul_output_mode=1)[0]",
+    ),
+    "sparse gradient": (
+        LOOKUP,
+        "ids = torch.zeros(2, 3, dtype=torch.long)\n"
+        "    return torch.ops.aten.embedding_sparse_backward(x, ids, 6, -1, False)",
+    ),
+    "node of a tensor": (AUTOGRAD, "return x.requires_grad_()[0].grad_fn(x[0])"),
+    "node of a node": (
+        AUTOGRAD,
+        "Kept.apply(x.requires_grad_()[0])\n"
+        "    return kept[-1].next_functions[0][0](x[0])",
+    ),
     "thread": (
         NORM,
         "pool = ThreadPoolExecutor(1)\n"
@@ -85,6 +121,12 @@ from importlib.util import find_spec
 from torch import nn
 import torch._refs.nn.functional as refs
 G = F
+kept = []
+class Kept(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        kept.append(ctx)
+        return x.clone()
 """
 
 
@@ -121,6 +163,18 @@ def f(x):
     with missing as without:
         without.begin(3)
         assert without.f(torch.ones(2, 3, 4)) is True
+
+
+def test_a_tensor_with_a_gradient_can_be_printed(
+    remote: Callable[..., SubmissionRunner],
+):
+    body = "import torch\ndef f(x): return str(x.requires_grad_() * 2)[:6]"
+    with remote(body).fresh("any") as student:
+        missing = student.without(AUTOGRAD)
+    assert missing is not None
+    with missing as without:
+        without.begin(3)
+        assert without.f(torch.ones(2)) == "tensor"
 
 
 def test_the_built_in_that_was_needed_is_named(remote: Callable[..., SubmissionRunner]):

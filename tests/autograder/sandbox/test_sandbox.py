@@ -57,6 +57,7 @@ def zeros():
 print(tried(lambda: mmap.mmap(-1, 4096)), tried(zeros))
 print(tried(lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)))
 print(tried(lambda: socket.socket(40)), tried(lambda: socket.socket(socket.AF_INET)))
+print(tried(lambda: socket.socketpair(30)))
 print(tried(lambda: socket.socket(socket.AF_UNIX)), tried(socket.socketpair))
 """
 
@@ -65,15 +66,17 @@ print(tried(lambda: socket.socket(socket.AF_UNIX)), tried(socket.socketpair))
 def test_no_memory_is_shared_unseen_and_no_socket_leads_out(parents):
     """No limit counts shared memory that is written and no longer mapped.
 
-    The family 40 is AF_VSOCK, which connects a virtual machine with its host.
+    The family 40 is AF_VSOCK, which connects a virtual machine with its host. The
+    family 30 is AF_TIPC, which has pairs of sockets.
     """
     students = SubmissionRunner(parents("sandbox"), [TRIES], {})
     with students.fresh("any"):
         (shown,) = students.runs[0].outputs
-    shared, private, out, within = shown["text"].splitlines()
+    shared, private, out, pair, within = shown["text"].splitlines()
     assert shared.startswith("PermissionError ") and "got it" not in shared
     assert private == "got it"
     assert out == "PermissionError PermissionError"
+    assert pair == "PermissionError"
     assert within == "got it got it"
 
 

@@ -1,6 +1,7 @@
 """`course collect` refuses outside paths, links, bombs and lies, and reports them."""
 
 import io
+import os
 import time
 import tracemalloc
 import zipfile
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from autograder.class_report import gather
 from autograder.class_report.page import page_of
 from autograder.collect import CollectError, collect
+from autograder.collect.import_report import page_of as page_of_report
 from autograder.commands.app import app
 from autograder.repair import Refused
 from autograder.repair.reading import count_of_entries, read_content
@@ -285,3 +287,65 @@ def test_what_lies_beside_a_notebook_does_no_harm(
     )
     done = CliRunner().invoke(app, ["collect", str(path), "--course-root", str(root)])
     assert done.exit_code == status
+
+
+def test_a_students_archives_together_unpack_to_little(
+    folder, root, numbered, tmp_path
+):
+    """Fifty small archives in a small one would fill gigabytes of memory and disk."""
+    head = numbered(1).rstrip().removesuffix(b"}")
+    blanks = head + b',"random":"' + os.urandom(8000).hex().encode() + b'"'
+    bomb = blanks + b" " * (12 << 20) + b"}"
+    inner = archive(tmp_path / "in.zip", *((f"{n}.ipynb", bomb) for n in range(4)))
+    inners = ((f"{n}.zip", inner.read_bytes()) for n in range(50))
+    trap = archive(tmp_path / "trap.zip", *inners).read_bytes()
+    downloads = tmp_path / "downloads"
+    downloads.mkdir()
+    (downloads / "Ada Lovelace.zip").write_bytes(trap)
+    (downloads / "Bob Ross.ipynb").write_bytes(numbered(2))
+    done = collect(downloads, folder)
+    assert len(trap) < 8 << 20
+    assert {why for _, why in problems(done)} == {"unpacks to more than 40 MiB"}
+    assert taken(root) == {"bob-ross": numbered(2)}
+
+
+def test_only_the_last_files_of_a_student_are_kept(
+    folder, root, numbered, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("autograder.collect.sorting.MOST_TAKEN", 2)
+    monkeypatch.setattr("autograder.collect.sorting.MOST_PUT_ASIDE", 1)
+    downloads = tmp_path / "downloads" / "Ada Lovelace"
+    downloads.mkdir(parents=True)
+    for n in range(1, 5):
+        (downloads / f"{UNIT} ({n}).ipynb").write_bytes(numbered(n))
+        os.utime(downloads / f"{UNIT} ({n}).ipynb", (n * 1000, n * 1000))
+    for n in range(3):
+        (downloads / f"other {n}.ipynb").write_bytes(b'{"cells": [{}], "a": %d}' % n)
+    done = collect(downloads.parent, folder)
+    assert taken(root) == {"ada-lovelace": numbered(4)}
+    assert len(list((root / "collected" / "ada-lovelace" / UNIT).glob("*.ipynb"))) == 2
+    assert len(list((root / "collected" / "_not-sorted").glob("*.ipynb"))) == 1
+    words = [one.why for one in done.report.of("refused")]
+    assert sorted(words) == [
+        *["is one of more than 1 files: only 1 are kept"] * 2,
+        *["is one of more than 2 files: only 2 are kept"] * 2,
+    ]
+
+
+def test_the_report_on_many_files_is_quick_and_holds_no_formula(
+    folder, numbered, tmp_path
+):
+    names = [f"{n}.txt" for n in range(19_000)]
+    path = archive(
+        tmp_path / "a.zip",
+        ("Ada Lovelace/01_tiny.ipynb", numbered(1)),
+        *((f"Ada Lovelace/{name}", b"") for name in names),
+        ("x;=1+1.txt", b""),
+        ("\uff1d1+1.txt", b""),
+    )
+    done = collect(path, folder)
+    begun = time.process_time()
+    page_of_report(done.report)
+    assert time.process_time() - begun < 60  # it took 7 minutes
+    table = done.report.as_csv()
+    assert "\nx;'=1+1.txt" in table and "\n'\uff1d1+1.txt" in table
