@@ -2198,9 +2198,9 @@ def test_applied_in_order(student, draw):
         got = student.apply_merges(list(2 * ALPHABET), growing)
         expect_equal(got, [ALPHABET] * 2, "the list of pieces")
     with blame(SOME_PIECES):
-        for some, others in other_pieces():
-            got = student.apply_merges(some, others)
-            expect_equal(got, applied(some, others), "the list of pieces")
+        for unusual, rules in other_pieces():
+            got = student.apply_merges(unusual, rules)
+            expect_equal(got, applied(unusual, rules), "the list of pieces")
 
 
 SOME_PIECES = "code that is right only for some kinds of pieces or words"
