@@ -176,6 +176,7 @@ def store(folder: Path, unit: Unit, exercises: Mapping[str, Mapping[str, Any]]) 
                 continue
             path.parent.mkdir(exist_ok=True)
             new = path.with_suffix(".new")
+            new.unlink(missing_ok=True)  # it could be a link that leads elsewhere
             new.write_text(facts["module"], encoding="utf-8")
             new.replace(path)
         except OSError as error:

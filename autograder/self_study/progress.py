@@ -51,6 +51,7 @@ def record(folder: Path, unit: Unit, facts: Mapping[str, Mapping[str, Any]]) -> 
     text = json.dumps(dict(sorted(progress.items())), indent=2, ensure_ascii=False)
     new = folder / f"{FILE}.new"
     try:
+        new.unlink(missing_ok=True)  # it could be a link that leads elsewhere
         new.write_text(text + "\n", encoding="utf-8")
         new.replace(folder / FILE)
     except OSError as error:

@@ -92,6 +92,16 @@ def test_a_damaged_file_is_named_and_left_as_it_is(tmp_path: Path, text: str) ->
     assert (tmp_path / FILE).read_text("utf-8") == text
 
 
+def test_a_link_in_a_repository_leads_to_no_other_file(tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("mine")
+    (tmp_path / "course").mkdir()
+    (tmp_path / "course" / f"{FILE}.new").symlink_to(other)
+    record(tmp_path / "course", UNIT, {"one": {"passed": True}})
+    assert other.read_text() == "mine"
+    assert not (tmp_path / "course" / FILE).is_symlink()
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / f"{FILE}.new").mkdir()
     with pytest.raises(NotRun, match=r"progress\.json\.new cannot be written: "):
