@@ -97,7 +97,7 @@ def test_a_link_in_a_repository_leads_to_no_other_file(tmp_path: Path) -> None:
     other.write_text("mine")
     (tmp_path / "course").mkdir()
     (tmp_path / "course" / f"{FILE}.new").symlink_to(other)
-    record(tmp_path / "course", UNIT, {"one": {"passed": True}})
+    record(tmp_path / "course", COURSE.unit("04"), {"attention-scores": PASSED})
     assert other.read_text() == "mine"
     assert not (tmp_path / "course" / FILE).is_symlink()
 
