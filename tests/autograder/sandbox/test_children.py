@@ -247,7 +247,7 @@ def test_memory_of_programs_is_not_taken_for_shared_memory(remote):
     limits = Limits(60, 60, 300, memory_bytes=1 << 30, total_bytes=400 << 20)
     students = remote(hoards, DEFINES, limits=limits)
     run(students)
-    assert "too much memory together" in students.runs[0].stopped
+    assert "together used too much memory" in students.runs[0].stopped
 
 
 def test_memory_that_is_counted_nowhere_cannot_be_had(remote, parent):
