@@ -22,7 +22,7 @@ from autograder.course import Unit
 
 # A student could send thousands of files, and storing each takes a moment.
 MOST_TAKEN = 100  # files of a student for a unit
-MOST_PUT_ASIDE = 500  # files of one archive or folder
+MOST_PUT_ASIDE = 5000  # files of one archive or folder, more than a class sends
 TOO_MANY = "is one of more than {0} files: only {0} are kept"
 FEWEST, MOST = 5, 0.75  # number and share of notebooks that decide an archive's unit
 
