@@ -50,7 +50,7 @@ def shown_address(db_url: str) -> str:
 def require_gradebook(db_url: str) -> None:
     """Raise GradebookError if the server does not answer or the file is damaged.
 
-    A missing file is no error, because it is created when it is needed.
+    A missing file is not an error, because it is created when it is needed.
     """
     try:
         url = make_url(db_url)

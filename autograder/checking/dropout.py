@@ -148,7 +148,7 @@ def _expect_unlike_along(
 
 
 def _enough(numbers: int, p: float, copies: int = 2) -> None:
-    """Raise unless random patterns of `numbers` numbers differ almost certainly."""
+    """Raise unless two random patterns of length `numbers` almost certainly differ."""
     alike = numbers * math.log(p**copies + (1 - p) ** copies)
     if alike > math.log(1e-9):
         raise ValueError(f"{numbers} numbers are too few to compare: draw more")

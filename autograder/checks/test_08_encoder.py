@@ -425,7 +425,7 @@ def every_source(draw) -> Iterator[Varied]:
 
 
 def sizes_of(n: dict[str, int]) -> dict[str, int]:
-    """Return the changes of the configuration for these sizes."""
+    """Return the changes to the configuration for these sizes."""
     layers = min(n["layers"], N + 1)
     return {"d_model": n["h"] * n["d_k"], "n_heads": n["h"], "n_layers": layers}
 

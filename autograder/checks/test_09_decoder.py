@@ -112,7 +112,7 @@ def expect_modules(student, draw, make: Callable[..., Twins[Any]]) -> None:
     Args:
         student: the fixture.
         draw: the fixture.
-        make: makes the modules with changes of the configuration.
+        make: makes the modules with changes to the configuration.
     """
     for norm_first in (False, True):
 

@@ -2396,7 +2396,7 @@ class Cutting:
 
 
 def right_left(logits: Tensor, settings: SamplingSettings) -> Tensor:
-    """Return the right distribution in float64."""
+    """Return the correct distribution in float64."""
     return sampling_probabilities(logits.double(), settings)
 
 
@@ -2488,7 +2488,7 @@ def by_number(logits: Tensor, settings: SamplingSettings) -> Tensor:
 def expect_left(
     student, logits: Tensor, settings: SamplingSettings, what: str, named: bool = True
 ) -> None:
-    """Compare the student's distribution with the right distribution."""
+    """Compare the student's distribution with the correct one."""
     got = student.sampling_probabilities(logits, settings_of(student, settings))
     mistakes = sampling_mistakes(logits, settings) if named else {}
     expect_close(got, right_left(logits, settings), what, sole(mistakes))

@@ -1895,7 +1895,7 @@ def test_copies_of_another_size(student, draw):
 def other_copying(draw) -> list[Copying]:
     """Draw translations of other sizes, with unusual words.
 
-    Some weights are 0, of float64 or not contiguous.
+    Some weights are 0, have the dtype float64 or are not contiguous.
     """
     draw = draw.fixed(12)
     cases = []

@@ -79,7 +79,7 @@ def needs_a_look(row: Row) -> bool:
 
 
 def judged(discrimination: float | None, told: Told = str) -> str:
-    """Describe a discrimination in a few words."""
+    """Describe a discrimination index in a few words."""
     if discrimination is None:
         return told("too few students, or all alike")
     if discrimination >= GOOD:

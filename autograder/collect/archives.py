@@ -149,7 +149,7 @@ def read_inner_archive(
 
 
 def usual_size(content: bytes) -> int:
-    """Return the most bytes to which an honest archive unpacks."""
+    """Return the largest size, in bytes, of an honest archive once unpacked."""
     return max(SMALL_ARCHIVE, USUAL_RATIO * len(content))
 
 

@@ -54,7 +54,7 @@ def sizes(value):
 
 
 def keeps_results(function, kept={}):  # noqa: B006
-    """Return the first result for arguments of the same sizes."""
+    """For arguments of the same sizes, return the first call's result again."""
 
     @wraps(function)
     def call(*args, **kwargs):

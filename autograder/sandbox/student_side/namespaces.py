@@ -65,8 +65,8 @@ def enter_namespaces(kind: str, apart: bool) -> None:
     Args:
         kind: "root" if this process may make namespaces directly, "user" if it needs a
             user namespace first.
-        apart: whether this process already has its own process namespace. Otherwise its
-            next fork becomes process 1 of a new one.
+        apart: whether this process already has its own process namespace. Otherwise,
+            the next fork of this process becomes process 1 of a new namespace.
     """
     spaces = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS
     spaces |= 0 if apart else CLONE_NEWPID

@@ -22,7 +22,7 @@ def download_file(url: str, path: Path, checksum: str, timeout: float = 30.0) ->
         url: the address of the file.
         path: path of the file, in a folder that exists.
         checksum: the expected SHA-256, in hexadecimal.
-        timeout: seconds to wait for each answer of the server.
+        timeout: seconds to wait for each response of the server.
 
     Raises:
         ConnectionError: if the server cannot be reached, refuses, or stops early.

@@ -47,7 +47,7 @@ class ParityModel(nn.Module):
     def __init__(
         self, layers: Sequence[nn.Module], d_model: int, last_norm: bool = False
     ) -> None:
-        """Make the input and output layers, and initialise the stack by Xavier."""
+        """Make the input and output layers, and initialise the stack."""
         super().__init__()
         self.widen = nn.Linear(N_BITS, d_model)
         self.layers = nn.ModuleList(layers)

@@ -87,7 +87,7 @@ def download_multi30k(
     Args:
         folder: folder for the files, or None for the user's cache folder.
         url: address of the files, without the file name, or None for `RAW_URL`.
-        timeout: seconds to wait for each answer of the server.
+        timeout: seconds to wait for each response of the server.
 
     Returns:
         The folder.
