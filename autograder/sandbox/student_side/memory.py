@@ -160,7 +160,10 @@ class Child:
         if fork is not None:
             self.waited[fork] = seconds_waited(fork)
         if self.tells_shares and memory_of(processes) > self.total_bytes // 2:
-            held = max(0, sum(map(share_of, processes)) - shared)
+            # A page of the parent counts equally for all processes that share it, also
+            # for those of other submissions.
+            of_parent = min(shared, len(processes) * share_of(os.getpid()))
+            held = max(0, sum(map(share_of, processes)) - of_parent)
         elif fork is None:
             held = memory_of(processes, shared)
         else:
